@@ -38,7 +38,7 @@ from support.listening import NOW
 from support.team.log import KEY, connect, inbound, make_streams, publish
 from support.team.members import Member
 from support.team.servers import Servers, servers
-from svc.listen.inbox.inbox import Batch, InboundEvent, Inbox, StoreResult
+from svc.listen.inbox.interfaces import Batch, InboundEvent, Inbox, StoreResult
 from svc.listen.inbox.sqlite import SqliteInbox
 from svc.listen.log.inboxes import LogInbox
 from svc.state import Database

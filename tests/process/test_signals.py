@@ -18,7 +18,7 @@ import pytest
 from support.clocks import ManualClock
 from support.listening import NOW, SECRET, TargetServer, ended, event
 from support.running import Sandbox
-from svc.listen.inbox.inbox import Batch, InboundEvent
+from svc.listen.inbox.interfaces import Batch, InboundEvent
 from svc.listen.inbox.sqlite import SqliteInbox
 from svc.listen.verify.verify import Delivery, read_facts
 from svc.state import Database

@@ -11,7 +11,7 @@ from typing import Any, Final, cast
 from simulation.listener_world import Event, ListenerWorld, SimListener
 from svc.errors import LocalError
 from svc.listen.forward.pending_acks import status_for_group
-from svc.listen.inbox.inbox import Batch, StoreResult
+from svc.listen.inbox.interfaces import Batch, StoreResult
 from svc.listen.inbox.sqlite import SqliteInbox
 from svc.listen.log.address import LogAddress
 from svc.listen.log.connection import Message

@@ -19,7 +19,7 @@ from svc.listen.http.answers import TargetAnswer
 from svc.listen.http.dial import BrokenExchange, CannotConnect, OpenConnection
 from svc.listen.http.requests import HttpHead, HttpRequest
 from svc.listen.inbox.history import InboxHistory, InboxScope
-from svc.listen.inbox.inbox import Batch, StoreResult
+from svc.listen.inbox.interfaces import Batch, StoreResult
 from svc.listen.inbox.listeners import ListenerId, archive_before_reset
 from svc.listen.inbox.sqlite import SqliteInbox
 from svc.listen.output_records import ListenerRecord

@@ -14,7 +14,7 @@ from typing import Any, Final, Self, TypeVar
 from support.clocks import ManualClock
 from svc.clock import Clock
 from svc.listen.forward.pump import ForwardOptions
-from svc.listen.inbox.inbox import ForwardAttempt, ForwardVerdict, Inbox
+from svc.listen.inbox.interfaces import ForwardAttempt, ForwardVerdict, Inbox
 from svc.listen.inbox.quick import open_inbox
 from svc.listen.listener import Listener
 from svc.listen.output_records import EventReceived, Forwarded, ListenerRecord, Rejected, Summary

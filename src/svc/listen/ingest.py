@@ -15,7 +15,7 @@ from svc.errors import LocalError
 from svc.listen.forward.pending_acks import PendingAcks, make_ack_key
 from svc.listen.http.requests import HttpHead, HttpRequest
 from svc.listen.inbox.commit import InboxWriter
-from svc.listen.inbox.inbox import (
+from svc.listen.inbox.interfaces import (
     Answer,
     DeliveryOutcome,
     InboundEvent,

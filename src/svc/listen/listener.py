@@ -17,7 +17,7 @@ from typing import Any, Final
 from svc.clock import Clock
 from svc.errors import LocalError, system_words
 from svc.listen.http.requests import HttpHead
-from svc.listen.inbox.inbox import Inbox, OpenItem, Source
+from svc.listen.inbox.interfaces import Inbox, OpenItem, Source
 from svc.listen.inbox.lost import explain_loss
 from svc.listen.ingest import Ingest
 from svc.listen.output_records import Left, ListenerRecord, Ready, Summary

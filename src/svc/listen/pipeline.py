@@ -18,7 +18,7 @@ from svc.listen.forward.signing import HeaderSigner, LateSigner
 from svc.listen.http.connection import TargetReply
 from svc.listen.http.dial import Connect, open_connection
 from svc.listen.inbox.commit import InboxWriter
-from svc.listen.inbox.inbox import Inbox
+from svc.listen.inbox.interfaces import Inbox
 from svc.listen.ingest import Ack, Ingest, IngestDeps
 from svc.listen.output_records import ListenerRecord
 from svc.listen.progress import ListenerProgress, Until

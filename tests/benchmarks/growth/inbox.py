@@ -13,7 +13,7 @@ from benchmarks import bench_listen
 from benchmarks.bench_listen import SECRET
 from benchmarks.growth.measuring import SVC, Spent, State, Work, environment, run_command, service
 from svc.clock import SystemClock
-from svc.listen.inbox.inbox import Batch, ForwardAttempt, InboundEvent
+from svc.listen.inbox.interfaces import Batch, ForwardAttempt, InboundEvent
 from svc.listen.inbox.listeners import ListenerId, load_remembered, remember
 from svc.listen.inbox.sqlite import SqliteInbox
 from svc.listen.names import Listening

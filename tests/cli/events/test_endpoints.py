@@ -28,7 +28,7 @@ from svc.keys.keyrings.backend import Absent
 from svc.keys.store import KeyStore
 from svc.listen.identity import claim_listener
 from svc.listen.inbox.history import InboxFilter, InboxHistory, InboxScope
-from svc.listen.inbox.inbox import Batch, InboundEvent, StoreResult
+from svc.listen.inbox.interfaces import Batch, InboundEvent, StoreResult
 from svc.listen.inbox.listeners import (
     ListenerId,
     archive_before_reset,

@@ -37,7 +37,7 @@ from support.listening import (
 from support.running import Sandbox
 from support.suite.patience import patient
 from svc.clock import SystemClock
-from svc.listen.inbox.inbox import Inbox
+from svc.listen.inbox.interfaces import Inbox
 from svc.listen.inbox.quick import QuickInbox
 from svc.paths import Paths
 

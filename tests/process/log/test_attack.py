@@ -27,7 +27,7 @@ from support.team.log import (
 )
 from support.team.servers import LogNode, Servers, free_ports
 from svc.errors import CheckFailed
-from svc.listen.inbox.inbox import Batch, InboundEvent
+from svc.listen.inbox.interfaces import Batch, InboundEvent
 from svc.listen.log.address import LogAddress
 from svc.listen.log.failed import list_failed, retry
 from svc.listen.log.inboxes import LogInbox, ids_since

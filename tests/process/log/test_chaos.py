@@ -30,7 +30,7 @@ SABOTAGED = """
 import time
 from svc.listen.inbox.quick import QuickInbox
 from svc.listen.inbox.sqlite import SqliteInbox
-from svc.listen.inbox.inbox import Kept
+from svc.listen.inbox.interfaces import Kept
 from svc.listen.log.group import GroupSource
 store, give = SqliteInbox.store, GroupSource._give
 def early(self, batch):

@@ -16,7 +16,7 @@ from support.team.log import KEY, connect, inbound, job, laptop, publish, trust_
 from support.team.servers import Servers, servers
 from svc.client.wire.tls import context
 from svc.errors import SvcError
-from svc.listen.inbox.inbox import Batch, InboundEvent, StoreResult
+from svc.listen.inbox.interfaces import Batch, InboundEvent, StoreResult
 from svc.listen.log.address import LogAddress
 from svc.listen.log.connection import LogConnection
 from svc.listen.log.credentials import Credentials

@@ -23,7 +23,7 @@ from support.team.log import (
     wait_for,
 )
 from support.team.servers import Servers, servers
-from svc.listen.inbox.inbox import Position
+from svc.listen.inbox.interfaces import Position
 from svc.listen.output_records import LogReplaced
 
 pytestmark = pytest.mark.usefixtures("needed")

@@ -13,7 +13,7 @@ from support.listening import TargetServer, event, status_line
 from support.team.commands import TeamCommands
 from support.team.log import KEY, connect, job, wait_for
 from svc.cli.help.page import ShellLines, page_of
-from svc.listen.inbox.inbox import Batch, InboundEvent
+from svc.listen.inbox.interfaces import Batch, InboundEvent
 from svc.listen.log.inboxes import LogInbox
 from svc.listen.verify.verify import Delivery, read_facts
 

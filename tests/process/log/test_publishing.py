@@ -27,7 +27,7 @@ from support.team.log import (
 from support.team.servers import Servers, servers
 from svc.clock import SystemClock
 from svc.errors import LocalError
-from svc.listen.inbox.inbox import Batch, InboundEvent, Oversized, StoreResult
+from svc.listen.inbox.interfaces import Batch, InboundEvent, Oversized, StoreResult
 from svc.listen.inbox.sqlite import SqliteInbox
 from svc.listen.log import streams
 from svc.listen.log.address import LogAddress

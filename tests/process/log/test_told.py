@@ -15,7 +15,7 @@ from support.team.log import KEY, ORIGIN, connect, inbound, make_streams, publis
 from support.team.members import SOUND, EventSender, Member
 from support.team.servers import Servers, servers
 from svc.errors import SignatureError
-from svc.listen.inbox.inbox import Batch, InboundEvent
+from svc.listen.inbox.interfaces import Batch, InboundEvent
 from svc.listen.log import streams
 from svc.listen.log.checks import rights
 from svc.listen.log.inboxes import LogInbox

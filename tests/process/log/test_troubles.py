@@ -25,7 +25,7 @@ from support.team.servers import Servers, free_ports, servers
 from svc.client.wire.tls import context
 from svc.clock import SystemClock
 from svc.errors import LocalError, SvcError
-from svc.listen.inbox.inbox import Batch, Position, StoreResult
+from svc.listen.inbox.interfaces import Batch, Position, StoreResult
 from svc.listen.log import group, log_cursor
 from svc.listen.log.address import LogAddress
 from svc.listen.log.checks import limits, payload, replicas, version

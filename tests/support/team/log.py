@@ -16,7 +16,7 @@ from svc.errors import SvcError
 from svc.listen.forward.pending_acks import status_for_group
 from svc.listen.forward.pump import ForwardOptions
 from svc.listen.forward.signing import sign_anew
-from svc.listen.inbox.inbox import Batch, InboundEvent, Position, StoreResult
+from svc.listen.inbox.interfaces import Batch, InboundEvent, Position, StoreResult
 from svc.listen.inbox.sqlite import SqliteInbox
 from svc.listen.listener import Listener, OpenSource
 from svc.listen.log import group, log_cursor, streams

@@ -11,7 +11,7 @@ from support.listening import NOW, event
 from support.team.log import KEY, connect, make_streams
 from support.team.servers import SERVER, servers
 from svc.errors import LocalError
-from svc.listen.inbox.inbox import Batch, InboundEvent, Inbox, StoreResult
+from svc.listen.inbox.interfaces import Batch, InboundEvent, Inbox, StoreResult
 from svc.listen.inbox.quick import QuickInbox
 from svc.listen.inbox.sqlite import SqliteInbox
 from svc.listen.log.inboxes import LogInbox

@@ -15,7 +15,7 @@ from svc.listen.forward.request import FORWARD_SECONDS
 from svc.listen.http.connection import TargetReply
 from svc.listen.http.requests import HttpHead, HttpRequest
 from svc.listen.inbox.commit import InboxWriter, OnStored
-from svc.listen.inbox.inbox import InboundEvent, Oversized, StoreResult
+from svc.listen.inbox.interfaces import InboundEvent, Oversized, StoreResult
 from svc.listen.ingest import Ingest, IngestDeps
 from svc.listen.output_records import EventReceived, ListenerRecord, Rejected
 from svc.listen.progress import ListenerProgress, Until

@@ -17,7 +17,7 @@ from support.clocks import ManualClock
 from support.listening import outcomes
 from svc.errors import LocalError
 from svc.listen.inbox.history import InboxHistory, InboxScope
-from svc.listen.inbox.inbox import Batch, InboundEvent, StoreResult
+from svc.listen.inbox.interfaces import Batch, InboundEvent, StoreResult
 from svc.listen.inbox.sqlite import SqliteInbox
 from svc.listen.progress import Until
 from svc.listen.verify.verify import Delivery, read_facts

@@ -22,7 +22,7 @@ from support.serving import free_port
 from svc.clock import Clock
 from svc.listen.forward.pump import ForwardOptions
 from svc.listen.forward.signing import sign_anew
-from svc.listen.inbox.inbox import Source
+from svc.listen.inbox.interfaces import Source
 from svc.listen.ingest import Ingest
 from svc.listen.listener import Listener
 from svc.listen.output_records import ListenerRecord

@@ -8,7 +8,7 @@ import pytest
 
 from simulation.listener_world import ListenerWorld, Reaction, SimListener, SimTarget, tried
 from svc.errors import LocalError
-from svc.listen.inbox.inbox import Retries
+from svc.listen.inbox.interfaces import Retries
 from svc.listen.inbox.sqlite import SqliteInbox
 
 BUSY_TIMES = 4

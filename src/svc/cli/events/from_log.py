@@ -33,7 +33,7 @@ from svc.cli.framework.session import Session
 from svc.errors import KeyStoreError, UsageError
 from svc.listen.forward.pending_acks import status_for_group, status_for_sender
 from svc.listen.forward.signing import HeaderSigner, sign_anew
-from svc.listen.inbox.inbox import Position
+from svc.listen.inbox.interfaces import Position
 from svc.listen.inbox.listeners import list_positions, remember, remember_address, rename
 from svc.listen.inbox.sqlite import SqliteInbox
 from svc.listen.listener import OpenSource

@@ -17,7 +17,7 @@ from svc.cli.events.screen.printer import RecordPrinter
 from svc.cli.events.screen.streams import Printing
 from svc.cli.framework.session import Session
 from svc.errors import LocalError, system_words
-from svc.listen.inbox.inbox import Inbox
+from svc.listen.inbox.interfaces import Inbox
 from svc.listen.listener import Listener, OpenSource
 from svc.listen.output_records import BugMet, ListenerRecord, Ready, Summary
 from svc.listen.owners import BugCounter, own, own_task, place_of

@@ -29,7 +29,7 @@ from svc.cli.framework.app import make_app, verb
 from svc.cli.framework.options import OptionSet, flag, option, with_options
 from svc.cli.framework.session import Session
 from svc.errors import UsageError
-from svc.listen.inbox.inbox import Inbox
+from svc.listen.inbox.interfaces import Inbox
 from svc.listen.inbox.sqlite import SqliteInbox
 from svc.listen.log import checks
 from svc.listen.log.address import LogAddress

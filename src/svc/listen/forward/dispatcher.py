@@ -18,7 +18,7 @@ from svc.listen.forward.pending_acks import PendingAcks, make_ack_key
 from svc.listen.forward.pump import Attempted, ForwardOptions, Pump, PumpHooks
 from svc.listen.forward.request import ForwardSender, build_record
 from svc.listen.inbox.commit import InboxWriter
-from svc.listen.inbox.inbox import (
+from svc.listen.inbox.interfaces import (
     EndedEvent,
     ForwardAttempt,
     InboundEvent,

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from svc.clock import Clock
 from svc.listen.http.connection import TargetReply
-from svc.listen.inbox.inbox import OpenItem
+from svc.listen.inbox.interfaces import OpenItem
 
 
 class TargetHealth:

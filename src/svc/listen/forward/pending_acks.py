@@ -11,7 +11,7 @@ from typing import Final
 
 from svc.listen.forward.request import FORWARD_SECONDS
 from svc.listen.http.connection import TargetReply
-from svc.listen.inbox.inbox import Answer
+from svc.listen.inbox.interfaces import Answer
 from svc.listen.owners import own
 
 AckKey = tuple[str, int]

@@ -23,7 +23,7 @@ from svc.listen.forward.health import TargetHealth
 from svc.listen.forward.request import FORWARD_SECONDS, ForwardSender, TargetRequest
 from svc.listen.forward.retry import RetryMode, rest_seconds, retry_in
 from svc.listen.http.connection import ForwardLane, TargetReply
-from svc.listen.inbox.inbox import ForwardVerdict, OpenItem, Retries
+from svc.listen.inbox.interfaces import ForwardVerdict, OpenItem, Retries
 from svc.listen.owners import own, own_task
 from svc.listen.values import value_class
 

@@ -1,8 +1,8 @@
-"""What was received and what became of it; begin with `inbox`, the contract.
+"""The inbox: every delivery that a listener received, and what became of it; in the state database.
 
-`sqlite` keeps it in the state database, `quick` where a sync of the disk is a plain call.
-`inbound` tells a new event from a duplicate, `ledger` lists what is still to be done for each event
-and target, `runs` how a run begins with that; `history` looks back, `forgetting` takes away,
-`listeners` are those who kept it. All of `listen` and the verbs of `svc events` use the contract;
-`svc doctor` asks how far it is.
+Begin with `interfaces`, what a listener needs. `sqlite` implements that in the state database,
+`quick` where a sync of the disk is a plain call. `commit` writes to it in groups while a listener
+runs. `inbound` tells a new event from a duplicate, `ledger` lists what is still to be done for each
+event and target, and `runs` prepares that at the start of a run. `history` and `search` read for
+commands and for the inspector, `forgetting` deletes, `listeners` has whose events they are.
 """

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable
 from typing import Final
 
 from svc.errors import LocalError
-from svc.listen.inbox.inbox import StoreResult
+from svc.listen.inbox.interfaces import StoreResult
 from svc.listen.owners import own
 
 _OPEN_MAX: Final = 256  # as many as a target may get at a time, and half of what its queue holds

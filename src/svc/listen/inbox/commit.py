@@ -12,7 +12,7 @@ from typing import Any, Final, TypeVar
 
 from svc.errors import LocalError
 from svc.listen.inbox.backpressure import Backpressure
-from svc.listen.inbox.inbox import (
+from svc.listen.inbox.interfaces import (
     AtOnce,
     Batch,
     EndedEvent,

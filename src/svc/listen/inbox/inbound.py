@@ -8,7 +8,7 @@ from typing import Final
 
 from svc.errors import LocalError
 from svc.listen.inbox.event_ids import EventIds
-from svc.listen.inbox.inbox import InboundEvent, StoreResult
+from svc.listen.inbox.interfaces import InboundEvent, StoreResult
 from svc.listen.inbox.ledger import ForwardLedger, State
 from svc.listen.inbox.statements import ROWS, chunks, list_of, rows_of
 from svc.state import Tx

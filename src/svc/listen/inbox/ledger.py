@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from enum import IntEnum
 from typing import Any, Final
 
-from svc.listen.inbox.inbox import (
+from svc.listen.inbox.interfaces import (
     Batch,
     EndedEvent,
     ForwardAttempt,

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import count, takewhile
 from typing import Final, NamedTuple
 
-from svc.listen.inbox.inbox import Position
+from svc.listen.inbox.interfaces import Position
 from svc.listen.inbox.ledger import close_for_reset
 from svc.listen.inbox.runs import PIECE_ROWS
 from svc.listen.inbox.statements import ENDS

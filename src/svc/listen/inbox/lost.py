@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final, Protocol, runtime_checkable
 
 from svc.errors import LocalError
-from svc.listen.inbox.inbox import Inbox
+from svc.listen.inbox.interfaces import Inbox
 from svc.state import LOST
 
 _COPY_SECONDS: Final = 0.4  # of the second in which the listener ends

@@ -15,7 +15,7 @@ from typing import Final
 from svc.clock import Clock
 from svc.errors import LocalError
 from svc.listen.inbox.event_ids import LISTED_AT_ONCE
-from svc.listen.inbox.inbox import Batch, StoreResult
+from svc.listen.inbox.interfaces import Batch, StoreResult
 from svc.listen.inbox.sqlite import SqliteInbox
 from svc.state import Database
 from svc.system import files

@@ -12,7 +12,7 @@ from svc.errors import LocalError
 from svc.listen.inbox.event_ids import LISTED_AT_ONCE, EventIds
 from svc.listen.inbox.forgetting import forget_forwarded
 from svc.listen.inbox.inbound import InboundStore
-from svc.listen.inbox.inbox import Batch, InboundEvent, Position, StoreResult
+from svc.listen.inbox.interfaces import Batch, InboundEvent, Position, StoreResult
 from svc.listen.inbox.ledger import ForwardLedger
 from svc.listen.inbox.listeners import load_row_id, position_of
 from svc.state import Database, Tx

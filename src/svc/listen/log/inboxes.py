@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from svc.errors import LocalError, SvcError
-from svc.listen.inbox.inbox import (
+from svc.listen.inbox.interfaces import (
     Batch,
     InboundEvent,
     Inbox,

@@ -16,7 +16,7 @@ from typing import Any, Final
 
 from svc.clock import Clock
 from svc.errors import AuthError, LocalError, SvcError
-from svc.listen.inbox.inbox import Position
+from svc.listen.inbox.interfaces import Position
 from svc.listen.ingest import Ingest
 from svc.listen.log.connection import LogConnection, Message
 from svc.listen.log.credentials import KEY_WRONG

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Final
 
 from svc.errors import SvcError
-from svc.listen.inbox.inbox import Position
+from svc.listen.inbox.interfaces import Position
 from svc.listen.log.connection import LogConnection
 from svc.listen.log.errors import LogRefusal, is_missing
 from svc.listen.log.pages import read_stream

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from svc.listen.inbox.inbox import Position
+from svc.listen.inbox.interfaces import Position
 from svc.listen.log.address import LogAddress
 from svc.listen.log.connection import LogConnection
 from svc.listen.log.errors import LogDown, LogRefusal, is_missing, no_majority, no_stream

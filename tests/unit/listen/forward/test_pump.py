@@ -11,7 +11,7 @@ from svc.clock import SystemClock
 from svc.listen.forward.pump import ForwardOptions, Pump
 from svc.listen.forward.request import TargetRequest
 from svc.listen.http.connection import TargetReply
-from svc.listen.inbox.inbox import OpenItem, Retries
+from svc.listen.inbox.interfaces import OpenItem, Retries
 
 
 def test_a_pump_that_is_closed_before_it_reads_leaves_nothing_unawaited() -> None:

@@ -16,7 +16,7 @@ from support.clocks import ManualClock
 from support.listening import NOW, SECRET, TargetServer, event
 from support.running import Svc
 from svc.listen.inbox.history import InboxFilter, InboxHistory, InboxScope
-from svc.listen.inbox.inbox import Batch, InboundEvent
+from svc.listen.inbox.interfaces import Batch, InboundEvent
 from svc.listen.inbox.sqlite import SqliteInbox
 from svc.listen.verify.verify import Delivery, read_facts
 from svc.state import Database

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from svc.errors import LocalError
 from svc.listen.inbox.forgetting import KEEP_SECONDS
-from svc.listen.inbox.inbox import (
+from svc.listen.inbox.interfaces import (
     Batch,
     EndedEvent,
     ForwardVerdict,

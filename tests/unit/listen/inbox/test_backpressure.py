@@ -5,7 +5,7 @@ from collections.abc import Callable, Coroutine
 from typing import Any
 
 from svc.listen.inbox.commit import InboxWriter
-from svc.listen.inbox.inbox import StoreResult
+from svc.listen.inbox.interfaces import StoreResult
 from unit.listen.inbox.test_commit import (
     FakeQuickInbox,
     Timers,

@@ -11,7 +11,7 @@ import pytest
 
 from svc.errors import LocalError
 from svc.listen.inbox.commit import InboxWriter
-from svc.listen.inbox.inbox import (
+from svc.listen.inbox.interfaces import (
     Batch,
     EndedEvent,
     ForwardAttempt,

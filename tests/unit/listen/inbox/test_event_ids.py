@@ -9,7 +9,7 @@ from support.clocks import ManualClock
 from support.listening import NOW, event
 from svc.errors import LocalError
 from svc.listen.inbox.event_ids import EventIds
-from svc.listen.inbox.inbox import Batch, InboundEvent, StoreResult
+from svc.listen.inbox.interfaces import Batch, InboundEvent, StoreResult
 from svc.listen.inbox.sqlite import SqliteInbox
 from svc.listen.verify.verify import Delivery, read_facts
 from svc.state import Database

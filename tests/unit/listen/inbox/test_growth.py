@@ -15,7 +15,7 @@ from svc.listen.inbox import ledger, listeners, runs
 from svc.listen.inbox.commit import InboxWriter
 from svc.listen.inbox.forgetting import forget_all_forwarded, forget_failed
 from svc.listen.inbox.history import InboxFilter, InboxHistory, InboxScope, copies
-from svc.listen.inbox.inbox import Batch, InboundEvent
+from svc.listen.inbox.interfaces import Batch, InboundEvent
 from svc.listen.inbox.listeners import (
     archive_before_reset,
     count_pending,

@@ -29,7 +29,7 @@ from svc.listen.forward.pending_acks import PendingAcks
 from svc.listen.forward.pump import ForwardOptions
 from svc.listen.http.requests import HttpHead, HttpRequest
 from svc.listen.inbox.commit import InboxWriter
-from svc.listen.inbox.inbox import Inbox
+from svc.listen.inbox.interfaces import Inbox
 from svc.listen.ingest import Ingest, IngestDeps
 from svc.listen.output_records import Left, ListenerRecord
 from svc.listen.progress import ListenerProgress

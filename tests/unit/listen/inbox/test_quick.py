@@ -27,7 +27,7 @@ from support.listening import (
 from svc.errors import LocalError
 from svc.listen.inbox.commit import InboxWriter
 from svc.listen.inbox.event_ids import LISTED_AT_ONCE
-from svc.listen.inbox.inbox import Batch, InboundEvent, Inbox, StoreResult
+from svc.listen.inbox.interfaces import Batch, InboundEvent, Inbox, StoreResult
 from svc.listen.inbox.quick import QuickInbox, open_inbox
 from svc.listen.inbox.sqlite import SqliteInbox
 from svc.listen.verify.verify import Delivery, read_facts

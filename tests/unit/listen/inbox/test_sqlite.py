@@ -33,7 +33,7 @@ from svc.clock import SystemClock
 from svc.errors import LocalError
 from svc.listen.forward.pump import ForwardOptions
 from svc.listen.inbox.history import InboxFilter, InboxHistory, InboxScope
-from svc.listen.inbox.inbox import Batch, InboundEvent, Position, StoreResult, TargetRest
+from svc.listen.inbox.interfaces import Batch, InboundEvent, Position, StoreResult, TargetRest
 from svc.listen.inbox.listeners import list_positions
 from svc.listen.inbox.sqlite import SqliteInbox
 from svc.listen.verify.verify import Delivery, read_facts

@@ -18,7 +18,7 @@ from svc.clock import Clock
 from svc.listen.forward.pump import ForwardOptions
 from svc.listen.identity import claim_listener
 from svc.listen.inbox.history import InboxScope
-from svc.listen.inbox.inbox import Inbox
+from svc.listen.inbox.interfaces import Inbox
 from svc.listen.inbox.listeners import remember
 from svc.listen.inbox.search import SearchableInbox
 from svc.listen.inbox.sqlite import SqliteInbox

@@ -18,7 +18,7 @@ from svc.cli.framework.prompts import read_secret
 from svc.cli.framework.session import Session
 from svc.errors import CheckFailed
 from svc.listen.inbox.history import copies
-from svc.listen.inbox.inbox import Position
+from svc.listen.inbox.interfaces import Position
 from svc.listen.inbox.listeners import forget, list_positions
 from svc.listen.log import inboxes
 from svc.listen.log.address import LogAddress
