@@ -156,10 +156,11 @@ def _svc_sandbox_process(tmp_path_factory: pytest.TempPathFactory) -> "Iterator[
     import os
 
     from svc.clock import SystemClock
-    from svc.sandbox.process.launch import MEMORY, LaunchOptions, start, stop
+    from svc.sandbox.options import LaunchOptions
+    from svc.sandbox.process.launch import start, stop
 
     folder = tmp_path_factory.mktemp("svc-sandbox")
-    options = LaunchOptions(MEMORY, 0, str(folder), None, None, None, None, None, False)
+    options = LaunchOptions(state_dir=str(folder))
     record = start(options, os.environ, SystemClock())
     yield record
     stop(folder, record, SystemClock())

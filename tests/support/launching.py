@@ -3,30 +3,18 @@
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 from svc.clock import SystemClock
-from svc.sandbox.process.launch import LaunchOptions, start, stop
+from svc.sandbox.options import LaunchOptions
+from svc.sandbox.process.launch import start, stop
 from svc.sandbox.process.records import RunRecord
-
-PLAIN: Final = LaunchOptions(
-    db=":memory:",
-    port=0,
-    state_dir="",
-    seed=None,
-    fixture=None,
-    certificate=None,
-    private_key=None,
-    authority=None,
-    strict_https=False,
-)
 
 
 def launch_options(folder: Path, **told: Any) -> LaunchOptions:
     """Options of a sandbox whose run records lie in a folder; in memory unless told otherwise."""
-    return replace(PLAIN, state_dir=str(folder), **told)
+    return LaunchOptions(state_dir=str(folder), **told)
 
 
 @contextmanager

@@ -3,7 +3,7 @@
 import asyncio
 import json
 import socket
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from http.client import HTTPConnection
@@ -14,8 +14,11 @@ from urllib.parse import quote, urlencode
 from support.clocks import ManualClock
 from support.orders import JACKET, ORDER
 from support.serving import Hook, Postman
+from svc.clock import Clock
 from svc.sandbox.app import SandboxApp
 from svc.sandbox.clock import parse
+from svc.sandbox.options import LaunchOptions
+from svc.sandbox.webhooks.sender import WebhookSender
 
 START = "2026-10-01T09:00:00Z"
 Doc = dict[str, Any]
@@ -59,12 +62,22 @@ class AsgiSandbox:
     live, live_publishable = "sk_live_sandbox", "pk_live_sandbox"
     order_params, payout_params, quote_params = ORDER, PAYOUT, QUOTE
 
-    def __init__(self, path: str = ":memory:", **options: Any) -> None:
+    def __init__(
+        self,
+        path: str = ":memory:",
+        *,
+        real_clock: Clock | None = None,
+        sender: WebhookSender | None = None,
+        under_way: Collection[object] = (),
+        **options: Any,
+    ) -> None:
         self.clock = ManualClock(parse(START).timestamp())
         self.postman = Postman()
         self.app = SandboxApp(
-            path,
-            **{"seed": 7, "real_clock": self.clock, "sender": self.postman, **options},
+            LaunchOptions(path, **{"seed": 7, **options}),
+            real_clock or self.clock,
+            sender or self.postman,
+            under_way,
         )
         self._closed = False
         self._runner = asyncio.Runner()

@@ -8,7 +8,8 @@ import os
 import sys
 
 from svc.errors import ExitCode, LocalError
-from svc.sandbox.process.launch import LaunchOptions, announce, announce_failure
+from svc.sandbox.options import LaunchOptions
+from svc.sandbox.process.launch import announce, announce_failure
 from svc.sandbox.process.records import RunRecord
 from svc.sandbox.process.serve import serve
 

@@ -6,12 +6,14 @@ so.
 """
 
 import asyncio
+import json
 import time
 from collections.abc import AsyncIterator, Callable, Collection, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Any, Final, TypeAlias
+from pathlib import Path
+from typing import Final, TypeAlias
 
 from svc.clock import Clock, SystemClock
 from svc.errors import LocalError
@@ -36,12 +38,12 @@ from svc.sandbox.http.exchange import (
 from svc.sandbox.http.routes import RouteTable
 from svc.sandbox.jobs.handlers import HANDLERS
 from svc.sandbox.openapi import document
+from svc.sandbox.options import LaunchOptions
 from svc.sandbox.parameters.problems import Problem, build_endpoint_unknown
-from svc.sandbox.store.documents import Doc
 from svc.sandbox.store.export import StateInvalidError
 from svc.sandbox.store.sqlite import Store
 from svc.sandbox.store.transaction import Transaction
-from svc.sandbox.webhooks.sender import WebhookSender
+from svc.sandbox.webhooks.sender import HttpSender, WebhookSender
 from svc.service.facts import API_ROOT, SANDBOX_ROOT
 
 _CONTROLS: Final = f"{SANDBOX_ROOT}/"
@@ -60,33 +62,28 @@ class SandboxApp:
     """An ASGI application: one run of the sandbox, which ends with `run`.
 
     Attributes:
-        db_path: the database, or `:memory:`.
-        fixture, state: the content of a new sandbox: a fixture's name, or an exported state.
-        strict_https: refuses plain HTTP on `/v1`, as the real service does.
-        hosts: names besides those of loopback that it answers to, in lower case.
         under_way: the requests that the server has begun to answer.
         on_served: called after each request.
 
     Raises:
-        LocalError: there is no such fixture.
+        LocalError: there is no such fixture, or the file of the state cannot be read.
     """
 
-    db_path: str
-    seed: int | None = None
-    fixture: str | None = None
-    strict_https: bool = False
-    hosts: Collection[str] = ()
-    state: Doc | None = None
-    settings: Mapping[str, Any] = field(default_factory=dict)
+    options: LaunchOptions
     real_clock: Clock = field(default_factory=SystemClock)
     sender: WebhookSender | None = None
     under_way: Collection[object] = ()
     on_served: OnServed | None = None
 
     def __post_init__(self) -> None:
-        if self.fixture is not None and self.fixture not in FIXTURES:
+        fixture, state = self.options.fixture, self.options.state
+        if fixture is not None and fixture not in FIXTURES:
             known = ", ".join(FIXTURES)
-            raise LocalError(f"There is no fixture {self.fixture}; there is: {known}.")
+            raise LocalError(f"There is no fixture {fixture}; there is: {known}.")
+        try:
+            self._state = None if state is None else json.loads(Path(state).read_bytes())
+        except (OSError, ValueError) as error:
+            raise LocalError(f"{state} is no exported state: {error}.") from error
 
     async def __call__(self, scope: AsgiScope, receive: Receive, send: Send) -> None:
         begun, reply = time.perf_counter(), None
@@ -115,12 +112,25 @@ class SandboxApp:
         """
         memory = RunMemory()
         self._requests = memory.log
-        # Opened here and not before: SQLite binds a connection to its thread, and this is the
-        # loop's.
-        engine = self._open_engine(memory)
+
+        def refill(test: Transaction, live: Transaction, name: str | None) -> None:
+            fill(test, live, name)
+            memory.forget()  # last: a name that there is not changes nothing
+
+        engine = Engine(
+            # Opened here and not before: SQLite binds a connection to its thread, the loop's.
+            Store.open(self.options.db),
+            handlers=HANDLERS,
+            fixture=refill,
+            seed=self.options.seed,
+            clock=self.real_clock,
+            sender=self.sender or HttpSender(ca_bundle=self.options.ca_bundle),
+            webhook_faults=memory.webhook_faults,
+            under_way=lambda: len(self.under_way),
+        )
         routes = RouteTable((each.method, each.path, each) for each in document.OPERATIONS)
-        limit = RateLimit(self.real_clock)
-        self._api = Api(engine, routes, memory, limit, strict_https=self.strict_https)
+        strict = self.options.strict_https or self.options.tls
+        self._api = Api(engine, routes, memory, RateLimit(self.real_clock), strict_https=strict)
         pages = Checkout(engine)
         self._rooms: Mapping[str, Room] = {
             f"{API_ROOT}/": self._api,
@@ -133,18 +143,18 @@ class SandboxApp:
             if engine.is_new:
                 await self._begin(engine)
             await engine.start()
-            if self.settings:
-                await engine.run("test", lambda tx: tx.update_settings(self.settings, None))
+            if self.options.settings:
+                await engine.run("test", lambda tx: tx.update_settings(self.options.settings))
             yield
         finally:
             await engine.stop()
 
     async def _begin(self, engine: Engine) -> None:
-        if self.state is None:
-            await engine.reset(seed=self.seed, fixture=self.fixture)
+        if self._state is None:
+            await engine.reset(seed=self.options.seed, fixture=self.options.fixture)
             return
         try:
-            await engine.restore(self.state)
+            await engine.restore(self._state)
         except StateInvalidError as error:
             raise LocalError(f"--import: {error}", code="state_invalid") from error
 
@@ -158,7 +168,7 @@ class SandboxApp:
         path = scope["path"]
         try:
             check_framing(scope)
-            check_host(scope, self.hosts)
+            check_host(scope, self.options.hosts)
             room = self._rooms.get(path[: path.find("/", 1) + 1] or path)
             if room is None:
                 return refuse(build_endpoint_unknown(path), scope)
@@ -178,21 +188,3 @@ class SandboxApp:
         if problem.code == NOT_PUBLISHABLE:
             self._requests.leaked.append(path.partition(ROOT)[0] + ROOT)
         return refuse(problem, scope)
-
-    def _open_engine(self, memory: RunMemory) -> Engine:
-        """Opens the engine over its store; `memory` is cleared when the store is filled anew."""
-
-        def refill(test: Transaction, live: Transaction, name: str | None) -> None:
-            fill(test, live, name)
-            memory.forget()  # last: a name that there is not changes nothing
-
-        return Engine(
-            Store.open(self.db_path),
-            handlers=HANDLERS,
-            fixture=refill,
-            seed=self.seed,
-            clock=self.real_clock,
-            sender=self.sender,
-            webhook_faults=memory.webhook_faults,
-            under_way=lambda: len(self.under_way),
-        )

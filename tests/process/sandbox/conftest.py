@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from support.launching import launch_options
-from svc.sandbox.process.launch import LaunchOptions
+from svc.sandbox.options import LaunchOptions
 from svc.sandbox.process.records import RunRecord
 
 STUB = Path(__file__).with_name("stub_sandbox.py")

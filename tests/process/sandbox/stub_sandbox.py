@@ -14,7 +14,7 @@ from typing import Any
 from svc.errors import LocalError
 from svc.sandbox.app import SandboxApp
 from svc.sandbox.http.exchange import AsgiScope, HttpReply, Receive, fields_of, refusal
-from svc.sandbox.process.launch import LaunchOptions
+from svc.sandbox.options import LaunchOptions
 from svc.sandbox.process.serve import serve
 
 FAILS_AT_START = 1
@@ -29,7 +29,7 @@ class StubApp(SandboxApp):
     """The sandbox's own application with other rooms; its life is noted beside its run record."""
 
     def __init__(self, options: LaunchOptions) -> None:
-        super().__init__(":memory:")
+        super().__init__(options)
         self._diary = Path(options.state_dir, "diary")
         self._fails = options.seed == FAILS_AT_START
 

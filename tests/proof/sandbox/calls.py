@@ -14,6 +14,7 @@ from support.serving import Postman
 from svc.clock import SystemClock
 from svc.sandbox.app import SandboxApp
 from svc.sandbox.clock import parse
+from svc.sandbox.options import LaunchOptions
 from svc.sandbox.process import launch
 
 START = "2026-10-01T09:00:00Z"
@@ -85,8 +86,7 @@ class AsgiCalls(Calls):
 
     def __init__(self, **options: Any) -> None:
         clock = ManualClock(parse(START).timestamp())
-        chosen = {"seed": 7, "real_clock": clock, "sender": Postman(), **options}
-        self.app = SandboxApp(":memory:", **chosen)
+        self.app = SandboxApp(LaunchOptions(**{"seed": 7, **options}), clock, Postman())
         self._runner = asyncio.Runner()
         self._stack = AsyncExitStack()
         self._runner.run(self._stack.enter_async_context(self.app.run()))

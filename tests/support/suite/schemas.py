@@ -10,6 +10,7 @@ import threading
 from collections.abc import Callable
 from typing import Final
 
+from svc.sandbox.options import MEMORY
 from svc.sandbox.store import sqlite as sandbox
 from svc.state import opening
 from svc.state.schema import MIGRATIONS
@@ -34,7 +35,7 @@ def _copy(connection: sqlite3.Connection, steps: tuple[tuple[str, ...], ...]) ->
 
 
 def _copy_sandbox(db: sqlite3.Connection, path: str, busy_ms: int) -> None:
-    if path != sandbox.MEMORY:
+    if path != MEMORY:
         set_up(db, path, busy_ms)
         return
     db.execute("PRAGMA temp_store = MEMORY")

@@ -17,6 +17,7 @@ import uvicorn
 from support.sandbox_calls import AsgiSandbox, Served
 from support.serving import Hook, HookReceiver
 from svc.sandbox.app import SandboxApp
+from svc.sandbox.options import LaunchOptions
 from svc.sandbox.process.records import listen_on
 from unit.sandbox.diary import Diary
 from unit.sandbox.lab import Kit, Lab, ScriptedReceiver, status
@@ -78,7 +79,7 @@ def served() -> Iterator[Served]:
     """A sandbox on a port from the system, as uvicorn serves it, and a receiver beside it."""
     hooks: SimpleQueue[Hook] = SimpleQueue()
     with HookReceiver(heard=hooks.put).listening() as receiver, listen_on(0)[0] as sock:
-        app = SandboxApp(":memory:")
+        app = SandboxApp(LaunchOptions())
         config = uvicorn.Config(
             app,
             http="h11",

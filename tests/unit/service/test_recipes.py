@@ -127,9 +127,9 @@ from svc.sandbox.process import launch
 from svc.clock import SystemClock
 import os
 from pathlib import Path
-from svc.sandbox.process.launch import LaunchOptions
+from svc.sandbox.options import LaunchOptions
 folder = os.environ["HOME"] + "/state"
-options = LaunchOptions(":memory:", 0, folder, None, "demo", None, None, None, False)
+options = LaunchOptions(state_dir=folder, fixture="demo")
 record = launch.start(options, os.environ, SystemClock())
 os.environ["SVC_BASE_URL"] = record.url
 try:

@@ -12,7 +12,8 @@ from svc.cli.framework.session import Session
 from svc.cli.sandbox.shared import Port
 from svc.errors import CheckFailed, SvcError
 from svc.paths import NoFolder
-from svc.sandbox.process.records import LOOPBACK, RunRecord, health
+from svc.sandbox.options import LOOPBACK
+from svc.sandbox.process.records import RunRecord, health
 from svc.service.facts import SANDBOX_KEYS
 
 app = make_app()

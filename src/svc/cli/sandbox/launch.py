@@ -12,7 +12,7 @@ from svc.cli.framework.session import Session
 from svc.config.editing import create_profile, remove_value
 from svc.errors import ConfigError, LocalError, UsageError, system_words
 from svc.paths import NoFolder
-from svc.sandbox.process.launch import MEMORY
+from svc.sandbox.options import MEMORY
 from svc.sandbox.process.records import RunRecord, list_running
 from svc.system.files import make_private, open_private, replace_file
 from svc.system.processes import tell_ready

@@ -24,9 +24,9 @@ from svc.cli.sandbox.served import RequestLines, RequestsShown
 from svc.cli.sandbox.shared import FixtureName, LikeProfile, Port, Seed
 from svc.errors import CheckFailed, LocalError, UsageError, build_wrong_choice, system_words
 from svc.paths import NoFolder
+from svc.sandbox.options import LOOPBACK, MEMORY, LaunchOptions
 from svc.sandbox.process import launch
-from svc.sandbox.process.launch import MEMORY, LaunchOptions
-from svc.sandbox.process.records import LOOPBACK, RunRecord, health, list_running
+from svc.sandbox.process.records import RunRecord, health, list_running
 from svc.service.facts import SANDBOX_PORT
 from svc.system.files import make_private
 

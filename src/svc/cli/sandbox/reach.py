@@ -7,7 +7,8 @@ from typing import Annotated, Final, NamedTuple
 from svc.cli.framework.options import option
 from svc.cli.framework.session import Session
 from svc.errors import UsageError
-from svc.sandbox.process.records import EVERYWHERE, LOOPBACK, RunRecord
+from svc.sandbox.options import LOOPBACK
+from svc.sandbox.process.records import EVERYWHERE, RunRecord
 
 _NAME: Final = r"[a-z0-9](?:[a-z0-9._-]{0,251}[a-z0-9])?"
 

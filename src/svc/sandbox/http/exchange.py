@@ -10,6 +10,7 @@ import asyncio
 import logging
 import os
 from collections.abc import Awaitable, Callable, Mapping, MutableMapping
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import IO, Any, Final
 from urllib.parse import parse_qsl
@@ -25,8 +26,6 @@ AsgiScope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 
-_PATIENCE: Final = 10.0  # seconds for all of a body; the callers are on this machine
-_STATE_PATIENCE: Final = 120.0
 _PIECE_BYTES: Final = 256 * 1024
 _LET_GO_MAX: Final = 8 * 1024**2  # bytes of a body that is refused
 
@@ -36,11 +35,11 @@ class Limit:
     """How large a body may be, in bytes, and how long its caller may take, in seconds."""
 
     size: int
-    seconds: float = _PATIENCE
+    seconds: float = 10.0  # the callers are on this machine
 
 
 BODY: Final = Limit(REQUEST_BODY_MAX)
-STATE: Final = Limit(SANDBOX_STATE_MAX, _STATE_PATIENCE)
+STATE: Final = Limit(SANDBOX_STATE_MAX, seconds=120.0)
 
 
 class CallerGoneError(ConnectionError):
@@ -59,12 +58,11 @@ async def read_body(scope: AsgiScope, receive: Receive, limit: Limit) -> bytes:
         CallerGoneError: the caller has closed the connection.
     """
     chunks: list[bytes] = []
+    # Of a whole body a time limit would cost more than the reading.
+    limited = nullcontext() if _is_whole(receive) else asyncio.timeout(limit.seconds)
     try:
-        if _is_whole(receive):  # a time limit would cost more than the reading
+        async with limited:
             await _read(scope, receive, limit, chunks)
-        else:
-            async with asyncio.timeout(limit.seconds):
-                await _read(scope, receive, limit, chunks)
     except TimeoutError:
         late = sum(map(len, chunks)) <= limit.size
         raise (build_late("body", limit.seconds) if late else _too_large(limit)) from None

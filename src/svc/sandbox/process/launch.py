@@ -8,65 +8,16 @@ import json
 import os
 import signal
 import threading
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final, Literal
 
 from svc.clock import Clock
 from svc.errors import LocalError
-from svc.sandbox.process.records import LOOPBACK, RunRecord, health, is_running
+from svc.sandbox.options import LaunchOptions
+from svc.sandbox.process.records import RunRecord, health, is_running
 from svc.system import processes, signals
 from svc.system.signals import KILL
-
-MEMORY: Final = ":memory:"
-
-
-@dataclass(frozen=True, slots=True)
-class LaunchOptions:
-    """The settings of one sandbox process.
-
-    `db` is a file or `:memory:`. Port 0 lets the system choose. `state_dir` holds the run records
-    and logs; empty, there are none. `certificate` and `private_key` are PEM files; with both, the
-    sandbox speaks https.
-    `authority` is the PEM file that clients trust, where that is not the certificate itself.
-    `strict_https` makes plain HTTP answer 401, as the real service does. `bind` is the address
-    that it listens on, beside loopback; `hosts` are names that it answers to, beside those of
-    loopback. `state` is the file of an exported state that a new one begins with. `settings` are
-    changed before the first request, in a sandbox that exists already too. `ca_bundle` is a file
-    of authorities that receivers' certificates are checked by, besides the system's.
-    """
-
-    db: str
-    port: int
-    state_dir: str
-    seed: int | None
-    fixture: str | None
-    certificate: str | None
-    private_key: str | None
-    authority: str | None
-    strict_https: bool
-    bind: str = LOOPBACK
-    hosts: Sequence[str] = ()
-    state: str | None = None
-    settings: dict[str, Any] = field(default_factory=dict)
-    ca_bundle: str | None = None
-
-    @property
-    def tls(self) -> bool:
-        return self.certificate is not None
-
-    @property
-    def folder(self) -> Path:
-        return Path(self.state_dir)
-
-    def to_json(self) -> str:
-        return json.dumps(asdict(self))
-
-    @classmethod
-    def from_json(cls, text: str) -> "LaunchOptions":
-        return cls(**json.loads(text))
-
 
 _SECRETS: Final = ("SVC_API_KEY", "SVC_WEBHOOK_SECRET", "SVC_LOG_CREDENTIALS")
 _POLL: Final = 0.02  # seconds

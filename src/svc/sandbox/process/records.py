@@ -18,11 +18,11 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from svc.errors import LocalError, system_words
+from svc.sandbox.options import LOOPBACK
 from svc.service.facts import SANDBOX_HEADER, SANDBOX_ROOT
 from svc.system import PORT_MAX, files, locks
 from svc.system.loopback import claim
 
-LOOPBACK: Final = "127.0.0.1"
 EVERYWHERE: Final = ("0.0.0.0", "::")  # noqa: S104  only where `--bind` says so
 
 

@@ -4,11 +4,11 @@
 """
 
 import asyncio
-import json
 import logging
 import os
 import signal
 import socket
+from asyncio import CancelledError
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime
@@ -20,10 +20,9 @@ import uvicorn
 
 from svc.errors import LocalError, system_words
 from svc.sandbox.app import OnServed, SandboxApp
-from svc.sandbox.process.launch import LaunchOptions
+from svc.sandbox.options import LOOPBACK, LaunchOptions
 from svc.sandbox.process.protocol import DeadlineProtocol, PortSplitter
-from svc.sandbox.process.records import LOOPBACK, RunRecord, hold, listen_on
-from svc.sandbox.webhooks.sender import HttpSender
+from svc.sandbox.process.records import RunRecord, hold, listen_on
 from svc.system.loops import catch_signals
 from svc.system.signals import STOPPING
 
@@ -34,30 +33,11 @@ _GRACE: Final = 0.3  # seconds for requests in flight once a stop is asked for (
 _KEEP_ALIVE: Final = 75  # seconds that an idle connection stays open
 
 
-def _app(options: LaunchOptions) -> SandboxApp:
-    state = None
-    if options.state is not None:
-        try:
-            state = json.loads(Path(options.state).read_bytes())
-        except (OSError, ValueError) as error:
-            raise LocalError(f"{options.state} is no exported state: {error}.") from error
-    return SandboxApp(
-        options.db,
-        seed=options.seed,
-        fixture=options.fixture,
-        strict_https=options.strict_https or options.tls,
-        hosts=options.hosts,
-        state=state,
-        settings=options.settings,
-        sender=HttpSender(ca_bundle=options.ca_bundle),
-    )
-
-
 def serve(
     options: LaunchOptions,
     on_ready: OnReady,
     on_served: OnServed | None = None,
-    make_app: Callable[[LaunchOptions], SandboxApp] = _app,
+    make_app: Callable[[LaunchOptions], SandboxApp] = SandboxApp,
 ) -> None:
     """Runs a sandbox in this process until SIGINT, SIGTERM or SIGHUP.
 
@@ -77,19 +57,14 @@ def serve(
         app.on_served = on_served
         # Not the loop that Windows would choose: the port splitter asks which sockets can be read.
         with asyncio.Runner(loop_factory=asyncio.SelectorEventLoop) as runner:
-            number = runner.run(_run(app, options, socks, lambda: on_ready(record)))
+            number = runner.run(_run(app, socks, lambda: on_ready(record)))
     # All is closed; the parent process decides what the signal means to it.
     signal.raise_signal(number)
 
 
-async def _run(
-    app: SandboxApp,
-    options: LaunchOptions,
-    socks: list[socket.socket],
-    on_ready: Callable[[], None],
-) -> int:
+async def _run(app: SandboxApp, socks: list[socket.socket], on_ready: Callable[[], None]) -> int:
     """Serves until a signal: the first is a graceful stop, and the second a quick one."""
-    config = _config(app, options)
+    config = _config(app)
     config.load()
     server = uvicorn.Server(config)  # in parts: whole, it would raise the signal before all is over
     server.lifespan = config.lifespan_class(config)
@@ -116,7 +91,7 @@ async def _run(
     return caught[0]
 
 
-def _config(app: SandboxApp, options: LaunchOptions) -> uvicorn.Config:
+def _config(app: SandboxApp) -> uvicorn.Config:
     protocol: Any = partial(DeadlineProtocol, refuse=app.refuse)
     return uvicorn.Config(
         app,
@@ -131,8 +106,8 @@ def _config(app: SandboxApp, options: LaunchOptions) -> uvicorn.Config:
         proxy_headers=False,
         timeout_keep_alive=_KEEP_ALIVE,
         timeout_graceful_shutdown=_GRACE,  # type: ignore[arg-type]  # asyncio takes fractions
-        ssl_certfile=options.certificate,
-        ssl_keyfile=options.private_key,
+        ssl_certfile=app.options.certificate,
+        ssl_keyfile=app.options.private_key,
     )
 
 
@@ -160,7 +135,8 @@ def _log_to(path: Path) -> Iterator[None]:
         raise LocalError(f"The log {path} cannot be written: {system_words(error)}.") from error
     handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s %(message)s"))
     handler.setLevel(logging.WARNING)
-    handler.addFilter(_is_no_cut)
+    # Without the traceback of a request that the stop has cut off: their number is logged once.
+    handler.addFilter(lambda each: not each.exc_info or each.exc_info[0] is not CancelledError)
     root = logging.getLogger()
     root.addHandler(handler)
     try:
@@ -168,11 +144,3 @@ def _log_to(path: Path) -> Iterator[None]:
     finally:
         root.removeHandler(handler)
         handler.close()
-
-
-def _is_no_cut(record: logging.LogRecord) -> bool:
-    """Whether a log record is not the traceback of a request that the stop has cut off.
-
-    The number of these requests is logged once.
-    """
-    return not (record.exc_info and isinstance(record.exc_info[1], asyncio.CancelledError))

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from svc.errors import LocalError, system_words
+from svc.sandbox.options import MEMORY
 from svc.system import files
 
 DISK_FULL: Final = "disk_full"  # the code of a LocalError
@@ -62,7 +63,6 @@ TABLES: Final = (
 DATA: Final = ("meta", "docs", "events", "jobs", "deliveries", "results", "balances")
 
 
-MEMORY: Final = ":memory:"
 _BUSY_MS: Final = 3000  # the time that a stopping sandbox may still hold the file
 _PIECE_ROWS: Final = 50
 _MAGIC: Final = b"SQLite format 3\0"

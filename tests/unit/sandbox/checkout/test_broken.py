@@ -8,6 +8,7 @@ import pytest
 
 from svc.sandbox.app import SandboxApp
 from svc.sandbox.checkout.app import Checkout
+from svc.sandbox.options import LaunchOptions
 
 
 class BrokenEngine:
@@ -39,7 +40,7 @@ def answered(method: str, incoming: dict[str, Any]) -> list[dict[str, Any]]:
     async def send(message: Any) -> None:
         sent.append(message)
 
-    app, pages = SandboxApp(":memory:"), Checkout(BrokenEngine())  # type: ignore[arg-type]
+    app, pages = SandboxApp(LaunchOptions()), Checkout(BrokenEngine())  # type: ignore[arg-type]
     app._rooms, app._api = {"/checkout/": pages}, pages  # type: ignore[assignment]
     asyncio.run(app(scope, receive, send))
     return sent

@@ -9,6 +9,7 @@ from support.sandbox_calls import AsgiSandbox
 from svc.errors import LocalError
 from svc.sandbox.api.memory import LoggedRequest, RequestLog
 from svc.sandbox.app import SandboxApp
+from svc.sandbox.options import LaunchOptions
 from svc.service.facts import EVENT_TYPES, SANDBOX_WORLD_HEADER
 
 WORLD = SANDBOX_WORLD_HEADER.lower()
@@ -357,7 +358,7 @@ def test_unknown_fixture_is_refused(sandbox: AsgiSandbox) -> None:
     assert len(sandbox.control("/faults", method="GET").json["data"]) == 1
     assert len(sandbox.control("/requests", method="GET").json["data"]) == 2
     with pytest.raises(LocalError, match="fixture"):
-        SandboxApp(":memory:", fixture="nothing")
+        SandboxApp(LaunchOptions(fixture="nothing"))
 
 
 def test_state_survives_a_restart(make_sandbox: Any, tmp_path: Path) -> None:
