@@ -180,7 +180,7 @@ class SandboxApp:
         except Problem as error:
             problem = error
         except asyncio.CancelledError:  # by a stop, which waits for no request
-            message = "The sandbox is stopping. Ask again, with the same key."
+            message = "The sandbox is stopping. Send the request again with the same key."
             problem = Problem(503, "service_unavailable", message)
         except Exception as error:  # noqa: BLE001  an answer in the room's shape, whatever broke
             # Not the path: a shopper's has the client secret in it.

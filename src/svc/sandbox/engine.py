@@ -241,7 +241,7 @@ class Engine:
 
     def _refuse_past(self, era: int) -> None:
         if era != self.runner.era:
-            message = "The sandbox was reset meanwhile; what was to be done is gone with it."
+            message = "The sandbox was reset meanwhile; the request has no effect."
             raise Problem(409, "sandbox_reset", message)
 
     async def _replace(self, fill: Callable[[Transaction], None]) -> None:

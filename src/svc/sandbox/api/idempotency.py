@@ -91,7 +91,7 @@ def refuse_without(settings: SandboxSettings) -> None:
         Problem: 400 `idempotency_key_missing`.
     """
     if settings["require_idempotency_key"]:
-        message = f"Send {IDEMPOTENCY_HEADER} with every POST: require_idempotency_key=true."
+        message = f"A POST needs {IDEMPOTENCY_HEADER} while require_idempotency_key is true."
         raise Problem(400, "idempotency_key_missing", message)
 
 

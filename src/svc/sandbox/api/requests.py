@@ -119,7 +119,7 @@ def _body(request: AsgiRequest, only: str | None) -> DecodedInput:
     given = decode_body(request.header("content-type"), request.content)
     if request.body and only is not None and given.textual is not (only == "form"):
         wanted = FORM_TYPE if only == "form" else JSON_TYPE
-        message = f"This operation takes {wanted} alone: encodings=documented."
+        message = f"This operation takes only {wanted} while the setting encodings is documented."
         raise Problem(415, "unsupported_media_type", message)
     return given
 

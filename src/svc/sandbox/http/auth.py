@@ -118,7 +118,9 @@ def check_host(scope: AsgiScope, also: Collection[str] = ()) -> None:
     host = host_of(hosts[0]) if len(hosts) == 1 else ""
     if not is_loopback(host) and host.lower() not in also:
         names = ", ".join(("localhost", "127.0.0.1", "[::1]", *sorted(also)))
-        message = f"The sandbox answers only to {names}. Another: sandbox start --allow-host NAME."
+        message = (
+            f"The sandbox answers only to {names}. Add a name: sandbox start --allow-host NAME."
+        )
         raise Problem(403, "host_not_allowed", message, type=ERROR_TYPE)
 
 
@@ -132,7 +134,7 @@ def check_page(scope: AsgiScope, *, from_own: bool) -> None:
     unasked = (b"none", b"same-origin") if from_own else (b"none",)
     for name, value in scope["headers"]:
         if name == b"origin" or (name == SITE and value not in unasked):
-            message = "The sandbox answers programs and its own checkout, but no web page."
+            message = "The sandbox answers programs and its own checkout, but no other web page."
             raise Problem(403, "page_not_allowed", message, type=ERROR_TYPE)
 
 
@@ -142,5 +144,5 @@ def check_control(scope: AsgiScope) -> None:
         return
     wanted = SANDBOX_HEADER.lower().encode()
     if not any(name == wanted and value == b"1" for name, value in scope["headers"]):
-        message = f"Control requests carry the header {SANDBOX_HEADER}: 1."
+        message = f"Control requests need the header {SANDBOX_HEADER}: 1."
         raise Problem(403, "sandbox_header_required", message, type=ERROR_TYPE)

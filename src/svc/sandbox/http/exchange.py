@@ -97,13 +97,13 @@ async def _read(scope: AsgiScope, receive: Receive, limit: Limit, chunks: list[b
 
 
 def _too_large(limit: Limit) -> Problem:
-    message = f"A request body has at most {limit.size} bytes."
+    message = f"A request body may have at most {limit.size} bytes."
     return Problem(413, "request_too_large", message, headers={"Connection": "close"})
 
 
 def build_late(part: str, seconds: float) -> Problem:
     """The refusal of a request whose head or body does not come."""
-    message = f"The {part} of the request was not there after {seconds:g} seconds."
+    message = f"The {part} of the request did not arrive within {seconds:g} seconds."
     return Problem(408, "request_timeout", message, headers={"Connection": "close"})
 
 
@@ -201,7 +201,7 @@ def failure(error: Exception, what: str) -> Problem:
     """
     if isinstance(error, LocalError) and error.code == DISK_FULL:
         _log.error("%s was not carried out: %s", what, error.message)
-        return Problem(507, "storage_full", f"{error.message} Nothing was done; make room.")
+        return Problem(507, "storage_full", f"{error.message} Nothing was done; free some space.")
     _log.error("%s broke", what, exc_info=error)
     return internal()
 

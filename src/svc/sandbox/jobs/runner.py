@@ -140,7 +140,7 @@ class Runner:
             Problem: 409, another caller is turning the clock.
         """
         if self._advance is not None:
-            message = "The clock is being turned already; wait for that, or end it."
+            message = "Another request is turning the clock; wait for it, or end it."
             raise Problem(409, "clock_advancing", message)
         gone = gone or asyncio.Event()
         self._advance = advance = Advance(to, until, gone, self._counts(), idle_jobs_max)

@@ -65,7 +65,7 @@ def decode_form(raw: bytes) -> DecodedTree:
         Problem: `body_invalid` for what cannot be read, or names a scalar twice.
     """
     if _BROKEN_ESCAPE.search(raw):
-        raise body_invalid("The parameters hold a broken percent escape.")
+        raise body_invalid("The parameters contain an invalid percent escape.")
     tree: DecodedTree = {}
     for pair in raw.split(b"&"):
         if pair:
@@ -132,7 +132,7 @@ def _check_tree(tree: DecodedTree) -> None:
             elif isinstance(value, list):
                 deeper += value
             elif isinstance(value, str) and not _encodable(value):
-                raise body_invalid("The JSON body holds half of a surrogate pair.")
+                raise body_invalid("The JSON body contains half of a surrogate pair.")
         if not deeper:
             return
         level = deeper

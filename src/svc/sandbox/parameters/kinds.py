@@ -144,7 +144,7 @@ class Share(ParameterKind):
     def check(self, value: Any, name: str, settings: SandboxSettings) -> float:
         number = isinstance(value, int | float) and not isinstance(value, bool)
         if not number or not 0 <= value <= 1:
-            message = f"{name} must be a part of the whole from 0 to 1, such as 0.1."
+            message = f"{name} must be a number from 0 to 1, such as 0.1."
             raise problems.build_invalid("parameter_invalid_value", name, message)
         return float(value)
 
@@ -277,7 +277,9 @@ class HsCode(ParameterKind):
         digits = sum(map(str.isdigit, code))
         too_long = digits > _HS_DIGITS_MAX or len(code) > _HS_TEXT_MAX
         if too_long or not _HS_CODE.fullmatch(code):
-            message = f"{name} may hold at most 12 digits, with dots, spaces and hyphens between."
+            message = (
+                f"{name} must have at most 12 digits; dots, spaces and hyphens may separate them."
+            )
             raise problems.build_invalid("hs_code_invalid", name, message)
         return code
 
@@ -368,7 +370,7 @@ def check_string(value: Any, name: str) -> str:
         raise problems.build_wrong_type(name, "a string")
     if "\0" in value:
         raise problems.build_invalid(
-            "parameter_invalid_value", name, f"{name} must not hold a NUL."
+            "parameter_invalid_value", name, f"{name} must not contain a NUL character."
         )
     return value
 

@@ -44,7 +44,7 @@ class Metadata(ParameterKind):
         in_form = empty == BLANK
         names = r"^[^\[\]\u0000]*$" if in_form else NO_NUL
         return {
-            "description": "At most 50 keys with a value; an empty value deletes its key.",
+            "description": "metadata may have at most 50 keys; an empty value deletes its key.",
             "type": "object",
             "propertyNames": {"minLength": 1, "maxLength": _KEY_MAX, "pattern": names},
             "additionalProperties": {

@@ -102,7 +102,7 @@ class DeadlineProtocol(H11Protocol):
             self._head_timer = self.loop.call_later(self._head_seconds, self._refuse, late)
 
     def send_400_response(self, msg: str) -> None:  # noqa: ARG002  in uvicorn's own words
-        self._refuse(http_invalid("The request is no valid HTTP/1.1."))
+        self._refuse(http_invalid("The request is not valid HTTP/1.1."))
 
     @property
     def _between_requests(self) -> bool:

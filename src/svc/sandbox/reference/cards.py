@@ -219,12 +219,12 @@ _MESSAGES: Final = {
     "generic_decline": "The bank declined the payment.",
     "incorrect_cvc": "The card's security code is wrong.",
     "incorrect_number": "The card number is wrong.",
-    "insufficient_funds": "The account does not hold enough.",
+    "insufficient_funds": "The account has insufficient funds.",
     "live_mode_test_card": "The sandbox takes no payments in live mode.",
     "lost_card": "The card was reported lost.",
     "processing_error": "An error occurred while the payment was processed; try again.",
     "stolen_card": "The card was reported stolen.",
-    NOT_A_TEST_CARD: "This is no test card, and no money moves here: svc help sandbox lists them.",
+    NOT_A_TEST_CARD: "This is not a test card, and no money moves here: see svc help sandbox.",
     "voucher_expired": "The shopper did not pay the voucher in time.",
 }
 _OWN_CODES: Final = frozenset(

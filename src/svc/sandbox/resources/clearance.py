@@ -40,7 +40,7 @@ def charge(tx: Transaction, order: Doc, charged: int) -> None:
     where the checkout has collected the landed cost; else the shopper pays it at the door.
     """
     if order["status"] != "paid":
-        message = f"The order is {order['status']}; customs charge what was paid and sent."
+        message = f"The order is {order['status']}; customs charge only a paid order."
         raise build_unexpected_state(KIND, order["status"], message)
     if order["customs"] is not None:
         raise Problem(400, "customs_charged", "Customs have charged this order already.")

@@ -146,7 +146,7 @@ def mark_cancelled(tx: Transaction, order: Doc, reason: str | None) -> None:
 def capture(tx: Transaction, order: Doc, params: Params) -> Doc:
     """Captures an authorised order in full or in part, once; answers the payment."""
     if order["capture_method"] != "manual":
-        message = "Only an order with capture_method manual is captured by a call."
+        message = "Only an order with capture_method manual can be captured by a request."
         raise Problem(400, "capture_not_allowed", message)
     if order["status"] != "authorized":
         message = f"The order is {order['status']}; only an authorised order can be captured."

@@ -28,7 +28,7 @@ FAILURE_MESSAGES: Final = {
     "account_frozen": "The receiving account is frozen.",
     "could_not_process": "The local network could not process the payout.",
     "invalid_currency": "The receiving account does not take this currency.",
-    "incorrect_account_holder_name": "The account holder's name does not fit the account.",
+    "incorrect_account_holder_name": "The account holder's name does not match the account.",
 }
 
 
@@ -36,7 +36,7 @@ def _check_iban(destination: Params, name: str) -> None:
     """An IBAN must be one, and of an account in the destination's country."""
     if "iban" in destination and banks.iban_problem(destination["iban"], destination["country"]):
         field = f"{name}[iban]"
-        message = f"{field} is no valid IBAN of an account in {destination['country']}."
+        message = f"{field} is not a valid IBAN of an account in {destination['country']}."
         raise build_invalid(banks.IBAN_INVALID, field, message)
 
 

@@ -165,7 +165,7 @@ def pay(tx: Transaction, params: Params) -> Doc | Problem:
         raise build_unexpected_state(orders.KIND, order["status"], message)
     method = params.get("method", methods.CARD)
     if method not in order["methods"]:
-        message = f"The order offers: {', '.join(order['methods'])}."
+        message = f"The order can be paid by: {', '.join(order['methods'])}."
         raise build_invalid("method_not_offered", "method", message)
     kind = methods.kind(method)
     if kind == "card":
@@ -234,7 +234,7 @@ def _decline(
 
 def _pay_by_debit(tx: Transaction, order: Doc, method: str, iban: str | None) -> Doc | Problem:
     if iban is not None and banks.iban_problem(iban, None):
-        raise build_invalid(banks.IBAN_INVALID, "iban", "iban is no valid IBAN.")
+        raise build_invalid(banks.IBAN_INVALID, "iban", "iban is not a valid IBAN.")
     payment = payments.begin(tx, order, method)
     if tx.livemode:
         return _build_failed(tx, order, payment, _NO_LIVE_PAYMENTS)

@@ -184,7 +184,7 @@ class GroupCommit:
             self._store.sequence = _read_sequence(state)
         except (KeyError, TypeError, ValueError) as error:
             raise LocalError(
-                f"The sandbox file {self._store.path} holds an impossible state of its clock or "
+                f"The sandbox file {self._store.path} has an invalid state of its clock or "
                 f"ids: {error}.",
                 hint="Give another file with --db FILE; this one was left as it is",
             ) from error

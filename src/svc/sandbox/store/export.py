@@ -75,7 +75,7 @@ class StateInvalidError(ValueError):
 
 
 def unfit(why: str) -> StateInvalidError:
-    return StateInvalidError(f"The state cannot be taken: {why}.")
+    return StateInvalidError(f"The state cannot be imported: {why}.")
 
 
 def _dump_table(store: Store, table: str) -> Iterator[list[Doc]]:

@@ -302,7 +302,7 @@ def test_number_that_is_no_test_card_is_declined(sandbox: AsgiSandbox, number: s
     refused = sandbox.pay(order, number).json
     assert (refused["code"], refused["decline_code"]) == ("card_declined", "test_card_required")
     assert refused["decline_type"] == "hard"
-    assert "no test card" in refused["message"]
+    assert "not a test card" in refused["message"]
     assert sandbox.again(order)["status"] == "requires_payment"
 
 

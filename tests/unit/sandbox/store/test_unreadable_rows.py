@@ -127,7 +127,7 @@ def test_a_file_with_an_impossible_clock_is_opened_with_a_clear_error(
     lab.play(fill)
     sql = "UPDATE meta SET value = replace(value, ?, ?) WHERE name = 'state'"
     change_file(lab, sql, find, put)
-    with pytest.raises(LocalError, match="impossible state of its clock or ids") as caught:
+    with pytest.raises(LocalError, match="invalid state of its clock or ids") as caught:
         lab.engine()
     assert lab.path in caught.value.message
     assert "--db" in str(caught.value.hint)

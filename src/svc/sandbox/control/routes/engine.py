@@ -95,7 +95,7 @@ async def advance(call: ControlCall) -> Doc:
     if not call.params:
         raise build_missing("seconds")
     if len(call.params) > 1:
-        message = "Give one of seconds, to and until."
+        message = "Give exactly one of seconds, to and until."
         raise Problem(400, "parameters_exclusive", message, param=min(call.params))
     to = _to(call)
     until = call.params.get("until")
@@ -132,7 +132,7 @@ async def change_settings(call: ControlCall) -> Doc:
     def change(tx: Transaction) -> None:
         whose = _whose(tx, call.params.get("of"))
         if whose is not None and (general := sorted(changes.keys() - settings.OF_ONE)):
-            message = f"{general[0]} is set for the whole sandbox, without of."
+            message = f"{general[0]} holds for the whole sandbox; leave out of."
             raise build_invalid("parameters_exclusive", general[0], message)
         tx.update_settings(changes, whose)
 
@@ -175,7 +175,7 @@ def _target(engine: Engine, given: str, param: str) -> int:
 
 def _within(to: int, param: str) -> int:
     if to > micros(parse(_LAST)):
-        message = f"{param} must not lead beyond {_LAST}."
+        message = f"{param} must not lead beyond the time {_LAST}."
         raise build_invalid("parameter_invalid_value", param, message)
     return to
 

@@ -32,7 +32,7 @@ def _check_effect(effect: Params, name: str) -> None:
     if not effect:
         raise build_missing(f"{name}[status]")
     if "status" in effect and "connection" in effect:
-        message = f"{name} has either a status or a connection."
+        message = f"{name} may have a status or a connection, not both."
         raise build_invalid("parameters_exclusive", name, message)
     if "status" in effect and effect["status"] not in STATUSES:
         words = ", ".join(map(str, STATUSES))

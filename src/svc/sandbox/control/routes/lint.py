@@ -92,12 +92,12 @@ RULES: Final = (
     ),
     LintRule(
         "polled",
-        "An object was retrieved again and again: fulfilment follows the webhook order.paid.",
+        "An object was retrieved again and again: fulfil on the webhook order.paid.",
         _find_polled,
     ),
     LintRule(
         "wrong_key_kind",
-        "In place of a secret key stood a publishable key, a signing secret or a client secret.",
+        "A publishable key, a signing secret or a client secret was sent in place of a secret key.",
         _each(
             lambda one: (
                 one.code == "secret_key_required" or (one.key or "").startswith(OTHER_SECRETS)
@@ -106,7 +106,7 @@ RULES: Final = (
     ),
     LintRule(
         "no_version",
-        "A request had no Svc-Version: it changes with the version of the account.",
+        "A request had no Svc-Version: its answer changes with the version of the account.",
         _each(lambda one: one.version is None),
     ),
     LintRule(

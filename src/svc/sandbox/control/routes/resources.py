@@ -86,7 +86,7 @@ async def open_dispute(call: ControlCall) -> Doc:
             message = "evidence_due_by must lie in the future."
             raise build_invalid("parameter_invalid_value", "evidence_due_by", message)
         if not disputes.can_open(tx, payment):
-            message = "Nothing captured is left of this payment, or it is disputed already."
+            message = "This payment has no captured amount left, or it is disputed already."
             raise Problem(400, "payment_not_disputable", message)
         reason = call.params.get("reason", "general")
         return public(disputes.open_dispute(tx, payment, reason, due))
