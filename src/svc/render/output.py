@@ -6,7 +6,6 @@ printer of the format (`human`, `json_format`, `csv_format`) and text to `writer
 
 from collections.abc import Callable
 from contextlib import suppress
-from datetime import tzinfo
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, TextIO, TypeGuard
 
@@ -19,6 +18,8 @@ from svc.render.text import escape, wrap_message
 from svc.render.writer import Writer
 
 if TYPE_CHECKING:
+    from datetime import tzinfo
+
     from svc.render.paths import FieldPath
     from svc.render.program_name import ProgramName
 
@@ -62,7 +63,7 @@ class Output:
         utc: bool = False,
         now: Callable[[], float],
         here: Callable[[], float] | None = None,
-        tz: tzinfo | None = None,
+        tz: "tzinfo | None" = None,
         raw_csv: bool = False,
         decimals: bool = False,
         raw: bool = False,

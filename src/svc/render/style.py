@@ -5,8 +5,10 @@
 
 import re
 from collections.abc import Callable, Iterable
-from datetime import tzinfo
-from typing import Final, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
+
+if TYPE_CHECKING:
+    from datetime import tzinfo
 
 Style: TypeAlias = Literal[
     "",
@@ -88,7 +90,7 @@ class Screen(NamedTuple):
     utc: bool
     now: Callable[[], float]
     here: Callable[[], float]
-    zone: tzinfo | None
+    zone: "tzinfo | None"
     ellipsis: str
 
 

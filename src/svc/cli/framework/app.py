@@ -44,6 +44,8 @@ class Sharing:
 
     def make_parser(self, ctx: Any) -> Any:
         parser = super().make_parser(ctx)  # type: ignore[misc]
+        # It looks for a short option among the long ones, and with difflib for those like it: 4 ms.
+        parser._long_opt.update(parser._short_opt)  # noqa: SLF001
         parse = parser.parse_args
 
         def parse_each_once(args: list[str]) -> Any:
