@@ -83,11 +83,16 @@ def test_programs_read_the_plain_name(shop: Path) -> None:
     ("argv", "line"),
     [
         (("--help",), "  .venv/bin/svc orders create --help"),
-        (("orders", "--help"), "For one of them: .venv/bin/svc orders COMMAND --help"),
-        (("payments", "retrieve", "--help"), "  .venv/bin/svc payments retrieve pay_"),
-        (("help", "sandbox"), '  eval "$(.venv/bin/svc sandbox env)"'),
         (("keys", "list", "-o", "human"), "Add one: .venv/bin/svc keys add"),
-        (("doctor", "-o", "human"), "Install it: .venv/bin/svc completion bash --install"),
+        *(
+            pytest.param(argv, line, marks=pytest.mark.slow)
+            for argv, line in (
+                (("orders", "--help"), "For one of them: .venv/bin/svc orders COMMAND --help"),
+                (("payments", "retrieve", "--help"), "  .venv/bin/svc payments retrieve pay_"),
+                (("help", "sandbox"), '  eval "$(.venv/bin/svc sandbox env)"'),
+                (("doctor", "-o", "human"), "Install it: .venv/bin/svc completion bash --install"),
+            )
+        ),
     ],
 )
 def test_examples_and_remedies_can_be_typed(

@@ -32,7 +32,7 @@ PROGRAM = (
 )
 END_SECONDS = 10.0
 SEED = 20_261_122
-MANY = 200 if os.environ.get("SVC_TEST_LONG") == "1" else 12  # of the slow run
+MANY = 200 if os.environ.get("SVC_TEST_LONG") == "1" else 6  # of the slow run
 FORMS = [
     pytest.param(1, id="1"),
     pytest.param(MANY, id=str(MANY), marks=pytest.mark.slow(seconds=2 * MANY)),
@@ -142,7 +142,7 @@ main()
 """
 
 
-@pytest.mark.parametrize("name", ["listen", "replay"])
+@pytest.mark.parametrize("name", ["listen", pytest.param("replay", marks=pytest.mark.slow)])
 def test_ctrl_c_shows_no_traceback_while_an_event_loop_is_made(name: str, home: Path) -> None:
     """R79: what a signal cuts off half made is not the user's to read of."""
     with command(name, home) as (words, env):
@@ -218,7 +218,17 @@ def test_signals_that_come_together_count_as_one(
     assert shown == ("", "")
 
 
-@pytest.mark.parametrize("number", STOPPING, ids=lambda each: signal.Signals(each).name)
+@pytest.mark.parametrize(
+    "number",
+    [
+        pytest.param(
+            number,
+            id=signal.Signals(number).name,
+            marks=[] if number == signal.SIGTERM else pytest.mark.slow,
+        )
+        for number in STOPPING
+    ],
+)
 def test_what_is_held_up_is_cut_off_and_says_what_was_done(sandbox: Sandbox, number: int) -> None:
     """R78: nobody reads its stdout, and there is no looking while it is written."""
     reading, writing = os.pipe()

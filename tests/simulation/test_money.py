@@ -134,6 +134,7 @@ def _missed(rule: str) -> Iterator[tuple[Theatre, EndedHistory]]:
     raise AssertionError(f"no history misses it: {rule}")
 
 
+@pytest.mark.slow(seconds=1)
 def test_a_seed_is_the_same_history_every_time_and_in_every_process() -> None:
     seeds = range(10)
     first = _played(*seeds)

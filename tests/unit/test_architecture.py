@@ -317,7 +317,14 @@ def loaded_by(*argv: str) -> set[str]:
 
 
 @pytest.mark.parametrize(
-    "argv", [["--version"], ["--help"], ["orders", "--help"], ["orders", "create", "--help"]]
+    "argv",
+    [
+        ["orders", "create", "--help"],
+        *(
+            pytest.param(argv, marks=pytest.mark.slow)
+            for argv in (["--version"], ["--help"], ["orders", "--help"])
+        ),
+    ],
 )
 def test_help_loads_nothing_heavy(argv: list[str]) -> None:
     """Start-up is a feature: help and version need no library but Typer."""
@@ -365,7 +372,7 @@ def test_root_help_loads_no_command_module() -> None:
     assert not modules & importable(module_of(name) for name in COMMANDS if name not in DESCRIBED)
 
 
-@pytest.mark.parametrize("more", [[], ["--inspect", "0"]])
+@pytest.mark.parametrize("more", [[], pytest.param(["--inspect", "0"], marks=pytest.mark.slow)])
 def test_a_listener_loads_the_inspectors_server_only_with_it(
     more: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -88,19 +88,28 @@ def _contents() -> dict[Path, Contents]:
     """Every module, read once for all tests."""
     found = {}
     for path in _modules():
-        module = ast.parse(path.read_text())
-        callables = {*_methods_and_functions(module)}
-        contents = found[path] = Contents([], callables, [], [*_aliases(module)], set())
+        text = path.read_text()
+        module = ast.parse(text)
+        statements = [*_statements(module)]
+        callables = {*_methods_and_functions(module, statements)}
+        tables = {*NAMED_TABLE.findall(text)}
+        contents = found[path] = Contents([], callables, [], [*_aliases(module)], tables)
         contents.types.extend(contents.aliases)
-        for node in ast.walk(module):
+        for node in statements:
             match node:
                 case ast.FunctionDef() | ast.AsyncFunctionDef():
                     contents.functions.append((node.name, _lines(node)))
                 case ast.ClassDef(name=name):
                     contents.types.append(name.strip("_"))
-                case ast.Constant(value=str(text)):
-                    contents.tables.update(NAMED_TABLE.findall(text))
     return found
+
+
+def _statements(node: ast.AST) -> Iterator[ast.AST]:
+    """All that stands in a block, at any depth: a tenth of what `ast.walk` goes through."""
+    for block in ("body", "orelse", "finalbody", "handlers", "cases"):
+        for statement in getattr(node, block, ()):
+            yield statement
+            yield from _statements(statement)
 
 
 def _name(path: Path) -> str:
@@ -331,8 +340,8 @@ def test_no_message_offers_another_state_folder() -> None:
     assert naming == {"paths.py", "cli/quickstart/processes.py"}
 
 
-def _methods_and_functions(module: ast.Module) -> Iterator[str]:
-    classes = [node for node in ast.walk(module) if isinstance(node, ast.ClassDef)]
+def _methods_and_functions(module: ast.Module, statements: list[ast.AST]) -> Iterator[str]:
+    classes = [node for node in statements if isinstance(node, ast.ClassDef)]
     for body in [module.body, *(each.body for each in classes)]:
         for node in body:
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and not any(

@@ -8,7 +8,7 @@ from support.team.log import connect, make_streams, publish, wait_for
 from support.team.members import Member
 from support.team.servers import servers
 
-EVENTS = 24_000
+EVENTS = 16_000
 STEP = EVENTS // 4
 # What a listener may grow by in three quarters of the way; an event of it is 1 KB.
 MEGABYTES = 8
@@ -20,7 +20,7 @@ def resident(member: Member) -> float:
     return int(status.split("VmRSS:")[1].split()[0]) / 1024
 
 
-@pytest.mark.slow(seconds=20)
+@pytest.mark.slow(seconds=13)
 @pytest.mark.limit(300)
 @pytest.mark.usefixtures("needed")
 def test_memory_does_not_grow_with_what_was_read(tmp_path: Path) -> None:

@@ -158,7 +158,7 @@ TAKERS = {
 }
 
 
-@pytest.mark.parametrize("taker", TAKERS)
+@pytest.mark.parametrize("taker", ["full", "gone", pytest.param("closed", marks=pytest.mark.slow)])
 def test_lost_result_of_a_refund_is_named(machine: UserMachine, taker: str) -> None:
     """R77: non-zero, the object's id on stderr, and no second refund is made."""
     script, code = TAKERS[taker]
@@ -179,7 +179,14 @@ def slow(sock: object, reply: bytes) -> bool:
     return True
 
 
-@pytest.mark.parametrize("script", ['exec "$@" 2>&-', 'exec "$@" <&-', 'exec "$@" 2>/dev/full'])
+@pytest.mark.parametrize(
+    "script",
+    [
+        'exec "$@" 2>&-',
+        pytest.param('exec "$@" <&-', marks=pytest.mark.slow),
+        pytest.param('exec "$@" 2>/dev/full', marks=pytest.mark.slow),
+    ],
+)
 def test_other_streams_may_be_closed(machine: UserMachine, script: str) -> None:
     """A refund needs neither stdin nor stderr."""
     result = machine.run(*REFUND, "-o", "json", wrap=("bash", "-c", script, "bash"))

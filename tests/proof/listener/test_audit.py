@@ -74,9 +74,14 @@ def is_traceless(event: dict[str, Any], now: dict[str, dict[str, Any]]) -> bool:
     return bool(event["type"] == "payment.processing" and about["status"] != "processing")
 
 
-@pytest.mark.slow(seconds=60)
 @pytest.mark.limit(300)
-@pytest.mark.parametrize("first", range(0, 200, 50))
+@pytest.mark.parametrize(
+    "first",
+    [
+        pytest.param(first, marks=pytest.mark.slow(seconds=10, rare=first >= 100))
+        for first in range(0, 200, 50)
+    ],
+)
 def test_audit_lists_just_the_events_that_were_dropped(
     tmp_path: Path, history: AsgiSandbox, first: int
 ) -> None:

@@ -89,7 +89,7 @@ def has(service: WebhookService, count: int) -> bool:
 
 FORMS = [
     pytest.param(2, 120, id="2-kills"),
-    pytest.param(20, 2000, id="20-kills", marks=pytest.mark.slow(seconds=12)),
+    pytest.param(10, 1000, id="10-kills", marks=pytest.mark.slow(seconds=6)),
 ]
 
 

@@ -21,7 +21,7 @@ from svc.clock import SystemClock
 from svc.sandbox.process import launch
 from svc.sandbox.process.records import RunRecord
 
-KILLS = 200 if os.environ.get("SVC_TEST_LONG") == "1" else 20  # of the slow run
+KILLS = 200 if os.environ.get("SVC_TEST_LONG") == "1" else 12  # of the slow run
 CALLERS = 4
 PAYOUT = {
     "amount": 1000,
@@ -248,9 +248,9 @@ def test_kills_lose_nothing_and_double_nothing(tmp_path: Path) -> None:
     rounds_of(tmp_path, 3)
 
 
-@pytest.mark.slow(seconds=16)
+@pytest.mark.slow(seconds=10)
 def test_many_kills_lose_nothing_and_double_nothing(tmp_path: Path) -> None:
-    """R82: the same at 20 random points on one file; at 200 with SVC_TEST_LONG=1."""
+    """R82: the same at 12 random points on one file; at 200 with SVC_TEST_LONG=1."""
     rounds = rounds_of(tmp_path, KILLS)
     print(
         f"\n{KILLS} kills: {rounds.acknowledged} acknowledged, all there once; of "

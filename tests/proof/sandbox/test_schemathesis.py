@@ -18,7 +18,7 @@ from svc.sandbox.process.records import RunRecord
 
 HERE = Path(__file__).parent
 LONG = os.environ.get("SVC_TEST_LONG") == "1"
-TIMES, EXAMPLES = (25, "100") if LONG else (1, "30")  # of the slow run
+TIMES, EXAMPLES = (25, "100") if LONG else (1, "15")  # of the slow run
 
 
 @pytest.fixture

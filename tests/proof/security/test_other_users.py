@@ -223,11 +223,11 @@ def planted(somebody: Somebody, owner: int, mode: int, url: str) -> Path:
 @pytest.mark.parametrize(
     ("owner", "mode", "code"),
     [
-        pytest.param(SOMEBODY, 0o755, 8, id="his own"),
+        pytest.param(SOMEBODY, 0o755, 8, id="his own", marks=pytest.mark.slow),
         pytest.param(0, 0o755, 8, id="root's"),
         pytest.param(STRANGER, 0o755, 10, id="a stranger's"),
         pytest.param(SOMEBODY, 0o777, 10, id="his own, open to all"),
-        pytest.param(0, 0o777, 10, id="root's, open to all"),
+        pytest.param(0, 0o777, 10, id="root's, open to all", marks=pytest.mark.slow),
     ],
 )
 def test_who_is_not_root_believes_himself_and_root(

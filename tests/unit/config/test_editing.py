@@ -282,6 +282,7 @@ def test_a_writer_that_was_killed_leaves_nothing_in_the_way(path: Path) -> None:
     assert sorted(path.parent.iterdir()) == [path]
 
 
+@pytest.mark.slow(seconds=1)
 def test_writers_at_once_lose_nothing(path: Path) -> None:
     """Parallel commands do not blank each other's profiles (IBM-Cloud CLI #239)."""
     code = (

@@ -41,7 +41,7 @@ def test_a_restart_tries_at_once_what_waits_for_its_time(world: ListenerWorld) -
     assert [one.redelivered for one in target.tries] == [0, 1, 2, 3, 4]
 
 
-@pytest.mark.parametrize("ordered", [False, True])
+@pytest.mark.parametrize("ordered", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_an_event_that_crashes_its_target_takes_no_other_with_it(
     world: ListenerWorld, ordered: bool
 ) -> None:

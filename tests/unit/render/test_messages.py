@@ -309,14 +309,19 @@ print(*[name for name in {heavy!r} if name in sys.modules])
 @pytest.mark.parametrize(
     "body",
     [
-        "",
         "output('json').one('{}', {})",
-        "output('ndjson').one('{}', {})",
-        "output('id').one('{}', {'id': 'x'})",
-        "output('csv').one('{}', {'id': 'x'})",
         "output('human').error(ApiError('x', status=400))",
-        "output('json').error(ApiError('x', status=400))",
-        "output('json').record({'a': 1})",
+        *(
+            pytest.param(body, marks=pytest.mark.slow)
+            for body in (
+                "",
+                "output('ndjson').one('{}', {})",
+                "output('id').one('{}', {'id': 'x'})",
+                "output('csv').one('{}', {'id': 'x'})",
+                "output('json').error(ApiError('x', status=400))",
+                "output('json').record({'a': 1})",
+            )
+        ),
     ],
 )
 def test_printing_simply_loads_nothing_heavy(body: str) -> None:

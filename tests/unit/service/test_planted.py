@@ -91,9 +91,17 @@ def noticed(folder: Path, error: Planted | None) -> bool:
     return done.returncode == 1
 
 
-@pytest.mark.slow(seconds=2)
 @pytest.mark.parametrize(
-    "error", ERRORS, ids=lambda each: f"{each.file}: {each.right.strip()[:30]}"
+    "error",
+    [
+        # Every other one in the gate, all with SVC_TEST_LONG=1.
+        pytest.param(
+            each,
+            id=f"{each.file}: {each.right.strip()[:30]}",
+            marks=pytest.mark.slow(seconds=2, rare=number % 2 == 1),
+        )
+        for number, each in enumerate(ERRORS)
+    ],
 )
 def test_a_wrong_fact_is_noticed(error: Planted, tmp_path: Path) -> None:
     """By the plain tests of the description."""
