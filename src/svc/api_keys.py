@@ -49,7 +49,7 @@ _SIGNS = (b"k_", b"whsec_", *_ENCODED)
 
 
 def without_secrets(env: Mapping[str, str]) -> dict[str, str]:
-    """Gives an environment for another program: without a key or a secret of ours (R43)."""
+    """Returns an environment for another program, without svc's keys and secrets (R43)."""
     return {name: value for name, value in env.items() if name not in HELD_BACK}
 
 
@@ -95,7 +95,7 @@ def parse(text: str, source: str) -> ApiKey:
 
 
 def parse_to_send(text: str) -> ApiKey:
-    """Does the same for a key that is to be sent; nothing was; raises AuthError: it is no key."""
+    """Parses a key that is about to be sent; raises AuthError: it is no key, nothing was sent."""
     try:
         return parse(text, "This")
     except UsageError as error:

@@ -5,6 +5,9 @@ read as any other row is. Then a row of markers is built and encoded by the same
 lies between the markers is the template of all rows that follow. A template takes plain values
 alone: printable text without quotes, backslashes and blanks at the ends, whole numbers, codes and
 ids. Any other row is left to `Validator`, so that each error has one owner.
+
+`cli.batch.rows` makes one `RowTemplates` for a file; `reading.rows_of` calls its `build` with each
+row.
 """
 
 import os

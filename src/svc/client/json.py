@@ -55,7 +55,7 @@ def _parse_integer(text: str) -> int | ExactNumber:
     return ExactNumber(text) if text == "-0" else int(text)
 
 
-def _no_twins(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _refuse_repeated_names(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) != len(pairs):
         keys = [key for key, _ in pairs]
@@ -79,11 +79,13 @@ _STRING_OR_MARK = r'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[,\[{]'
 _SPACES = frozenset(" \t\n\r")
 _DECODER = JSONDecoder(parse_float=ExactNumber, parse_constant=_refuse_constant)
 _LISTED = JSONDecoder(
-    parse_float=ExactNumber, parse_constant=_refuse_constant, object_pairs_hook=_no_twins
+    parse_float=ExactNumber,
+    parse_constant=_refuse_constant,
+    object_pairs_hook=_refuse_repeated_names,
 )
 _GIVEN, _SORTED = (
-    _make_decoder(_no_twins),
-    _make_decoder(lambda pairs: _no_twins(sorted(pairs, key=itemgetter(0)))),
+    _make_decoder(_refuse_repeated_names),
+    _make_decoder(lambda pairs: _refuse_repeated_names(sorted(pairs, key=itemgetter(0)))),
 )
 
 

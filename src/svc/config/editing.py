@@ -1,7 +1,7 @@
 """Changes the configuration file: comments stay, and the result is checked before it is written.
 
-The functions are the commands `svc config set` and `unset` and `svc profiles create`, `use` and
-`remove`; `svc sandbox start` calls two of them for the profile of its sandbox.
+Called by `svc config set` and `unset`, `svc profiles create`, `use` and `remove`, and by
+`svc sandbox start` for the profile of its sandbox.
 """
 
 import shlex

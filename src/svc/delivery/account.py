@@ -7,7 +7,7 @@ answer is neither yes nor no.
 
 `delivery.sender` passes a `KeyMatcher` along for single commands, `cli.batch` for rows: a duplicate
 or an earlier request counts only if its key is of the same account. `svc keys roll` asks by
-`can_read` whether the new key sees what the old one created.
+`is_owner` whether the new key sees what the old one created.
 """
 
 from collections.abc import Callable, Iterable, Iterator

@@ -1,4 +1,7 @@
-"""Each check of `svc doctor`, as a function: a session in, a `Finding` with its remedy out."""
+"""Each check of `svc doctor`, as a function: a session in, a `Finding` with its remedy out.
+
+`svc doctor` runs them one after the other (`run_guarded`) and prints what they found.
+"""
 
 import os
 import sys

@@ -1,4 +1,7 @@
-"""`svc doctor --report`: what a bug report should hold, without any secret, as JSON."""
+"""`svc doctor --report`: what a bug report should hold, without any secret, as JSON.
+
+`doctor` passes it the findings of its checks; names of variables and settings are in it, no values.
+"""
 
 import os
 import platform

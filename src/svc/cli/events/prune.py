@@ -1,4 +1,7 @@
-"""`svc events prune`: deletes kept events that no target accepted."""
+"""`svc events prune`: deletes kept events that no target accepted.
+
+It asks first, and deletes through `svc.listen.inbox.forgetting`.
+"""
 
 from typing import Annotated
 

@@ -1,7 +1,8 @@
-"""Runs `svc events listen` from a bound port and an endpoint to a true exit code.
+"""Runs one listener of `svc events listen` or `receive`, from its options to its exit code.
 
-`listen` and `receive` call `listen_to`; `from_log` shares the later steps. It claims the listener,
-opens the inbox, starts the loop (`loop`) and prints the summary.
+Those commands call `listen_to`. It binds the port, claims the listener, registers the endpoint
+(with a tunnel if one is needed), opens the inbox, runs the event loop (`loop`) and prints the
+summary. `from_log` shares the steps that do not need a port.
 """
 
 import socket
@@ -41,7 +42,7 @@ _CLOSE_SECONDS: Final = 0.2  # for the database, of the one in which we end (pro
 
 @dataclass(frozen=True, slots=True)
 class ListenerSetup:
-    """What a listener stands on."""
+    """What a listener needs before it runs: the state database, its claim and its endpoint."""
 
     state: Database
     claim: ListenerId
@@ -93,7 +94,7 @@ def listen_to(
 
 
 def begin(session: Session, options: ListenOptions) -> None:
-    """Checks the targets before anything is opened, and takes the ready file of before away."""
+    """Checks the targets first, and removes the ready file of an earlier run."""
     session.is_long_running()
     if options.ready_file is not None:
         remove(options.ready_file)
@@ -111,7 +112,7 @@ def run_listener(
 ) -> tuple[Ended, RecordPrinter]:
     """Opens the listener's inbox and runs it to its end.
 
-    `ways` says, of that inbox, where deliveries are kept and where they come from.
+    `ways` returns, for that inbox, the inbox to store deliveries in, and their source.
     """
     retake = plan.ack == "forwarded"
     inbox = open_inbox(session.state, setup.claim.scope, session.clock, retake_failed=retake)
@@ -277,7 +278,7 @@ def _bind(session: Session, options: ListenOptions, claim: ListenerId) -> socket
 def plan_of(
     session: Session, options: ListenOptions, endpoint: Endpoint, inspection: Inspection | None
 ) -> ListenerPlan:
-    """What every listener is told, wherever its deliveries come from."""
+    """Builds the plan of a listener from the options, for deliveries over HTTP and from a log."""
     return ListenerPlan(
         mode=session.settings.mode,
         secrets=endpoint.secrets,
@@ -303,7 +304,7 @@ def plan_of(
 
 
 def conclude(options: ListenOptions, ended: Ended, screen: RecordPrinter) -> None:
-    """Turns what happened into an exit code; a failed check counts more than how it was ended."""
+    """Raises the error that gives the exit code; a failed check counts more than a signal."""
     if options.strict:
         _check_strictly(ended.summary, screen.missed)
     if ended.signal is not None:

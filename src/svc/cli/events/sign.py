@@ -1,4 +1,7 @@
-"""`svc events sign`: prints the signature header of a payload, for tests of a handler."""
+"""`svc events sign`: prints the signature header of a payload, for tests of a handler.
+
+The header is computed by `svc.signature`, with a secret from `secrets`.
+"""
 
 from typing import Annotated
 

@@ -1,4 +1,7 @@
-"""`svc events tail`: shows events as they come; `svc events listen` without forwarding."""
+"""`svc events tail`: shows events as they come; `svc events listen` without forwarding.
+
+It takes the options of `listen` that are not about targets, and runs a listener without any.
+"""
 
 from typing import Annotated
 

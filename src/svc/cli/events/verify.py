@@ -1,4 +1,8 @@
-"""`svc events verify`: checks the signature of one delivery offline and says what is wrong."""
+"""`svc events verify`: checks the signature of one delivery offline and says what is wrong.
+
+`svc.signature` checks; `svc.listen.verify.diagnosis` explains a failure. `examine` and `sign` share
+its options.
+"""
 
 import re
 from collections.abc import Sequence

@@ -1,10 +1,7 @@
 """Keeps the ids that commands have shown, in files that the shells' completion scripts read.
 
-Ids, their kinds and a label of amount and status, never anything that opens something. What cannot
-be written is left: nothing depends on it.
-
 `cli.main` calls `remember` after a command has ended. Ids, their kinds and a label of amount and
-status are kept. A file that cannot be written is left out: nothing depends on it.
+status are kept, never a secret. A file that cannot be written is left out: nothing depends on it.
 """
 
 import os

@@ -3,6 +3,9 @@
 Its words may have a slip, be another tool's, stand in the singular or the wrong way round. Begin
 with `find_lines`, which tries these readings in turn; the tables say what other tools call a
 command.
+
+`app` and `invocation` call it when the parser has refused a command line: the typed words in, an
+error with the line to type out. `svc help` asks it for a topic that is none.
 """
 
 from collections.abc import Iterable, Iterator, Sequence

@@ -1,4 +1,7 @@
-"""A temporary folder for one quickstart; the folder of a quickstart that was killed is removed."""
+"""A temporary folder for one quickstart; the folder of a quickstart that was killed is removed.
+
+`svc quickstart` keeps the configuration, state and logs of its processes there.
+"""
 
 import os
 import shutil

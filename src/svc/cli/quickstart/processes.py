@@ -1,4 +1,7 @@
-"""Starts the other processes of `svc quickstart`: svc commands, and a target for its webhook."""
+"""Starts the other processes of `svc quickstart`: svc commands, and a target for its webhook.
+
+`svc quickstart` runs each step with `SvcProcesses`; `run_target` receives the forwarded webhook.
+"""
 
 import json
 import queue

@@ -1,4 +1,7 @@
-"""`svc sandbox settle`, `fail`, `decide` and `customs`: what banks and customs decide, by hand."""
+"""`svc sandbox settle`, `fail`, `decide` and `customs`: what banks and customs decide, by hand.
+
+Each calls a control of the running sandbox (`framework.control`) and prints the changed object.
+"""
 
 from typing import Annotated, Final
 

@@ -1,4 +1,7 @@
-"""`svc sandbox env`: prints shell exports that point programs, and svc itself, at the sandbox."""
+"""`svc sandbox env`: prints shell exports that point programs, and svc itself, at the sandbox.
+
+It finds the running sandbox by its record; `eval "$(svc sandbox env)"` uses the lines in a shell.
+"""
 
 import shlex
 from typing import Annotated, Any, Final, Literal

@@ -1,4 +1,7 @@
-"""`svc sandbox fault add`, `list` and `clear`: requests or deliveries that fail on purpose."""
+"""`svc sandbox fault add`, `list` and `clear`: requests or deliveries that fail on purpose.
+
+Options are turned into a rule, which a control of the running sandbox adds (`svc.sandbox.faults`).
+"""
 
 import json
 from functools import partial

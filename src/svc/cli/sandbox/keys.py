@@ -1,4 +1,7 @@
-"""`svc sandbox keys list`, `create` and `roll`: API keys of the sandbox (spec: Authentication)."""
+"""`svc sandbox keys list`, `create` and `roll`: API keys of the sandbox (spec: Authentication).
+
+Each calls a control of the running sandbox; a new key is shown once.
+"""
 
 from typing import Annotated, Any, Final
 

@@ -1,4 +1,7 @@
-"""Prepares what `svc sandbox start` needs and leaves: certificate, profile, ready file."""
+"""Prepares what `svc sandbox start` needs and leaves: certificate, profile, ready file.
+
+`process` calls it before a sandbox starts and once it is ready.
+"""
 
 import os
 import shutil

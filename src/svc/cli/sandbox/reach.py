@@ -1,4 +1,7 @@
-"""Checks `--bind` and `--allow-host` of `svc sandbox start`, and warns who can then reach it."""
+"""Checks `--bind` and `--allow-host` of `svc sandbox start`, and warns who can then reach it.
+
+`process` calls `reach_of` before the sandbox starts, and the warning once it is ready.
+"""
 
 import re
 from collections.abc import Sequence

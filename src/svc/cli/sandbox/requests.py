@@ -1,4 +1,8 @@
-"""`svc sandbox requests`, `lint` and `logs`: what programs sent to the sandbox, its warnings."""
+"""`svc sandbox requests`, `lint` and `logs`: what programs sent to the sandbox, its warnings.
+
+`requests` and `lint` call controls of the running sandbox; `logs` reads the log file of its
+process.
+"""
 
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,4 +1,7 @@
-"""The options that several verbs of `svc sandbox` take: port, seed, fixture, profile."""
+"""The options that several verbs of `svc sandbox` take: port, seed, fixture, profile.
+
+`process`, `env`, `requests` and `time` declare their parameters with these types.
+"""
 
 from typing import Annotated
 

@@ -1,4 +1,7 @@
-"""`svc sandbox pay`, `checkout` and `dispute`: acts as the shopper, without a browser or in one."""
+"""`svc sandbox pay`, `checkout` and `dispute`: acts as the shopper, without a browser or in one.
+
+`pay` and `dispute` call controls of the running sandbox; `checkout` opens its page in the browser.
+"""
 
 from datetime import timedelta
 from typing import Annotated, Any, Final

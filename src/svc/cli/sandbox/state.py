@@ -1,4 +1,7 @@
-"""`svc sandbox balances`, `settings`, `export` and `import`: reads and sets the sandbox's state."""
+"""`svc sandbox balances`, `settings`, `export` and `import`: reads and sets the sandbox's state.
+
+Each calls a control of the running sandbox; `export` writes its answer to a file.
+"""
 
 from pathlib import Path
 from typing import Annotated, BinaryIO, Final

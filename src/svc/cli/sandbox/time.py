@@ -1,4 +1,7 @@
-"""`svc sandbox advance`, `clock` and `reset`: turns the sandbox's clock, or empties the sandbox."""
+"""`svc sandbox advance`, `clock` and `reset`: turns the sandbox's clock, or empties the sandbox.
+
+Each calls a control of the running sandbox; `advance` shows the clock on a line while it turns.
+"""
 
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext

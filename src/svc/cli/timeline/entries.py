@@ -2,6 +2,9 @@
 
 A step is something that happened: to an object of the service, a request, a delivery or a forward.
 A gap is something that should have happened and is not known to have.
+
+`svc timeline` calls it with what `family`, the journal and the inbox have, and sorts the steps by
+time.
 """
 
 from collections import Counter

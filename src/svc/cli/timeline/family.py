@@ -1,4 +1,7 @@
-"""Reads objects that belong together (an order, its payments, refunds, disputes) for a timeline."""
+"""Reads objects that belong together (an order, its payments, refunds, disputes) for a timeline.
+
+`svc timeline` makes one `Family` of the id that was typed; its requests are GETs.
+"""
 
 import re
 from collections import deque

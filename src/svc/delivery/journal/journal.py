@@ -130,7 +130,7 @@ class Journal:
     def record_many(self, asked: Sequence[NewIntent]) -> list[Intent]:
         """Commits several POSTs in one transaction, with one fsync.
 
-        Twins are not looked for: a list has looked when it was reserved (promise R92).
+        Duplicates are not looked for: that was done when the batch reserved its rows (R92).
 
         Raises:
             Conflict, OutcomeUnknown: as `record`, for the first such request; none is recorded.
@@ -232,14 +232,14 @@ class Journal:
         return by_key(self._state().rows, key, scope)
 
     def find_duplicate(self, asked: NewIntent) -> Intent | None:
-        """An unresolved request that says the same and may be of the same account (R5, R91)."""
+        """An unresolved duplicate that may be of the same account, or None (R5, R91)."""
         for row in self._state().rows(DUPLICATES, (asked.likeness,)):
             if row["key_hint"] not in asked.account.other:
                 return intent_of(row)
         return None
 
     def list_other_keys(self, asked: NewIntent) -> frozenset[str]:
-        """`key_fingerprint`s of other keys under which the same was begun, or is about to be."""
+        """The fingerprints of other API keys with which a duplicate was, or will be, begun."""
         rows = [
             *self._state().rows(DUPLICATES, (asked.likeness,)),
             *self._state().rows(RESERVED, (asked.likeness,)),

@@ -20,7 +20,7 @@ def make_token() -> str:
 
 
 class SenderLocks:
-    """Tells senders that are alive from dead ones.
+    """The lock of this sender, and a test of the locks of others.
 
     A sender holds the lock of a file of its own for as long as it lives; a request's row names its
     sender. The system takes the locks of a dead process away, so that kill -9 leaves nothing behind
@@ -46,7 +46,7 @@ class SenderLocks:
             return self._token
 
     def is_alive(self, token: str | None) -> bool:
-        """Whether the sender of that name, this one too, still lives; what a dead one left goes.
+        """Whether the sender of that name still lives; removes the file of a dead one.
 
         Raises:
             LocalError: its file cannot be looked at.

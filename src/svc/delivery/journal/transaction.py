@@ -220,11 +220,11 @@ class JournalTransaction(NamedTuple):
         if not intent.may_go_again:
             raise refusals.build_already_settled(intent, self.format_command)
         if not intent.is_unresolved:
-            self._refuse_twin_of(intent)
+            self._refuse_duplicate_of(intent)
         begun = self._begin(intent, intent.scope.key_fingerprint, server_time)
         return begun._replace(sent_with=key_fingerprint or "")
 
-    def _refuse_twin_of(self, intent: Intent) -> None:
+    def _refuse_duplicate_of(self, intent: Intent) -> None:
         """Refuses to reopen a request whose duplicate is unresolved, or was done later (R91)."""
         later = self.tx.rows(_SINCE, (intent.likeness, intent.seq))
         for row in (*self.tx.rows(DUPLICATES, (intent.likeness,)), *later):

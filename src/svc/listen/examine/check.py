@@ -54,7 +54,7 @@ class CheckCommand:
 
 
 def refuse_check(why: str, hint: str = "Run it by itself to see what it prints") -> UsageError:
-    """Returns the refusal of a command that tells nothing."""
+    """Builds the error of a command whose output cannot be used."""
     return UsageError(
         f"--check cannot tell what the handler has done: {why}.",
         code="check_command_failed",

@@ -34,7 +34,7 @@ class InboundStore:
     def store_each(
         self, tx: Tx, inbound_events: Sequence[InboundEvent]
     ) -> list[StoreResult | LocalError]:
-        """Keeps all of them at once, or, where one cannot be kept, each by itself."""
+        """Stores a group of events at once or, if one of them cannot be stored, one by one."""
         stored = tx.run_apart(lambda: self.store(tx, inbound_events))
         if not isinstance(stored, LocalError):
             return [*stored]
@@ -43,7 +43,7 @@ class InboundStore:
         return [one for inbound in inbound_events for one in self.store_each(tx, [inbound])]
 
     def store(self, tx: Tx, inbound_events: Sequence[InboundEvent]) -> list[StoreResult]:
-        """Keeps all of them; what sqlite3 raises where it does not take one passes up."""
+        """Stores a group of events; raises sqlite3.Error: SQLite refuses one of them."""
         events = [_identity(inbound) for inbound in inbound_events]
         known = self._find_known(tx, list(dict.fromkeys(event_id for event_id, _ in events)))
         if known or len(set(events)) < len(events):

@@ -1,4 +1,7 @@
-"""The errors of a log in words: what nats-py raises late or vaguely, as errors of svc."""
+"""The errors of a log in words: what nats-py raises late or vaguely, as errors of svc.
+
+`client` and `connection` translate what nats-py raises; commands print these errors.
+"""
 
 from typing import Final
 

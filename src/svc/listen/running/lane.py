@@ -1,8 +1,8 @@
 """Runs a command for each event, with the interface of a connection to a target.
 
-Exit code 0 stands for an answer of 200 and any other for one of 500, a run that was ended for its
-time for silence, a program that is not there for a target that is away. What follows from each is
-decided where it is for all targets.
+The result of a run is translated to that of a request: exit code 0 to an answer of 200, any other
+to 500, a run that exceeded its time to no answer, a missing program to a target that is away.
+Retries and rests then follow the rules of all targets.
 
 A pump (`svc.listen.forward.pump`) sends to a `CommandLane` as it does to a URL.
 """

@@ -23,12 +23,12 @@ _YEARS: Final = 3  # until a sample card expires
 
 
 def create_order(tx: Transaction, changes: Mapping[str, Any]) -> Doc:
-    """An unpaid order, with parameters changed; raises Problem if they are not in order."""
+    """An unpaid order, with parameters changed; raises Problem: they are invalid."""
     return orders.create(tx, _params(tx, orders.OPERATIONS, changes))
 
 
 def create_payout(tx: Transaction, changes: Mapping[str, Any]) -> Doc:
-    """A created payout, with parameters changed; raises Problem if they are not in order."""
+    """A created payout, with parameters changed; raises Problem: they are invalid."""
     return payouts.create(tx, _params(tx, payouts.OPERATIONS, changes))
 
 

@@ -1,4 +1,7 @@
-"""Reads `requests.toml`: the requests by which `svc sandbox compare` asks a service."""
+"""Reads `requests.toml`: the requests by which `svc sandbox compare` asks a service.
+
+`svc.cli.sandbox.compare.asking` sends what `read_requests` returns, in this order.
+"""
 
 import tomllib
 from dataclasses import dataclass, field

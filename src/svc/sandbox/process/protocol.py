@@ -1,4 +1,8 @@
-"""Connections: uvicorn's HTTP/1.1 with an end to waiting; one port for TLS and plain HTTP."""
+"""The connections of a sandbox's server: uvicorn's, with deadlines, and TLS beside plain HTTP.
+
+`serve` runs uvicorn with a `DeadlineProtocol` for each connection; with `--tls` a `PortSplitter`
+tells TLS from plain HTTP on the one port.
+"""
 
 import asyncio
 import logging

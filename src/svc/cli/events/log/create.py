@@ -1,4 +1,7 @@
-"""`svc events log create`: creates a team's log at its servers: streams, groups, key."""
+"""`svc events log create`: creates a team's log at its servers: streams, groups, key.
+
+The configurations of the streams are in `svc.listen.log.streams`.
+"""
 
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any

@@ -50,7 +50,7 @@ class ForwardLines:
 
 
 def forwards_of(session: Session) -> JsonRecords | ForwardLines:
-    """Gives what prints the forwards of `replay`, each at once; an array even if there was none."""
+    """Returns the printer of the forwards of `replay`; as JSON an array, even if it is empty."""
     if session.format == "human":
         import shlex
 
@@ -149,7 +149,7 @@ _STOP = "(Ctrl-C to stop)"
 
 
 def welcome(ready: Ready, options: ListenOptions, endpoint: Endpoint, layout: LineLayout) -> str:
-    """Returns what comes from where and goes where, and where the signing secret is."""
+    """Formats the first lines: source, targets, and where the signing secret is."""
     lines = [
         *_first(ready, options, layout),
         *_way_in(ready, endpoint),
@@ -160,7 +160,7 @@ def welcome(ready: Ready, options: ListenOptions, endpoint: Endpoint, layout: Li
 
 
 def farewell(summary: Summary, layout: LineLayout) -> str:
-    """Returns what came and what became of it, and what can be done about the rest."""
+    """Formats the last lines: the counts of events and forwards, and what to do about the rest."""
     counts = {
         "forwarded": summary.forwarded,
         "failed": summary.failed,

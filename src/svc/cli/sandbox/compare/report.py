@@ -1,4 +1,7 @@
-"""Prints the findings of `svc sandbox compare`: by result for people, one object for programs."""
+"""Prints the findings of `svc sandbox compare`: by result for people, one object for programs.
+
+`compare` makes a `ComparisonReport` of the findings of `judging`, shows it and takes its exit code.
+"""
 
 import json
 from collections.abc import Iterator
