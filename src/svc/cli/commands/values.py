@@ -102,7 +102,6 @@ _FIELDS: Final = {
         *(words for noun in _NOUNS for words in _describe_nouns(noun)),
     )
 }
-_SETTINGS: Final = dict.fromkeys(SETTINGS, "")
 _HELP: Final = {
     **{name: summary for name, (_, summary) in TOPICS.items()},
     **{name: entry.summary for name, entry in COMMANDS.items() if name not in TOPICS},
@@ -126,6 +125,7 @@ _EVERYWHERE: Final[Mapping[str, Values]] = {
     "--object": _ANY_ID,
     "--auth": _words("auth", facts.AUTHS, closed=True),
     "--fixture": _words("fixture", fixtures.FIXTURES),
+    "--tunnel": _words("tunnel", (*get_args(TunnelKind)[:-1], "ssh:")),
 }
 
 # An option or an argument of one command.
@@ -143,13 +143,11 @@ _HERE: Final[Mapping[tuple[str, str], Values]] = {
         "post_path", (noun.path for noun in _NOUNS if noun.action("create") is not None)
     ),
     ("batch", "operation"): _words("operation", operations.names(), closed=True),
-    ("events listen", "--until"): _EVENT_TYPE,
+    **{(f"events {verb}", "--until"): _EVENT_TYPE for verb in ("listen", "tail")},
+    **{(f"events {verb}", "--type"): _EVENT_TYPE for verb in ("inbox", "examine")},
+    **{(f"sandbox {verb}", "--type"): _EVENT_TYPE for verb in ("events", "fault add")},
     ("events listen", "--from-start"): _words("from_start", tuple(STARTS)),
     ("events log create", "--from"): _words("from_start", tuple(STARTS)),
-    ("events receive", "--tunnel"): _words("tunnel", (*get_args(TunnelKind)[:-1], "ssh:")),
-    ("events listen", "--tunnel"): _words("tunnel", (*get_args(TunnelKind)[:-1], "ssh:")),
-    ("events tail", "--tunnel"): _words("tunnel", (*get_args(TunnelKind)[:-1], "ssh:")),
-    ("events tail", "--until"): _EVENT_TYPE,
     ("requests list", "--operation"): _words(
         "posted",
         (
@@ -159,13 +157,11 @@ _HERE: Final[Mapping[tuple[str, str], Values]] = {
             if action.method == "POST"
         ),
     ),
-    ("events inbox", "--type"): _EVENT_TYPE,
-    ("events examine", "--type"): _EVENT_TYPE,
-    ("profiles use", "name"): Values(profiles=True),
-    ("profiles remove", "name"): Values(profiles=True),
-    ("config get", "name"): _words("setting", _SETTINGS),
-    ("config set", "name"): _words("setting", _SETTINGS),
-    ("config unset", "name"): _words("setting", _SETTINGS),
+    **{(f"profiles {verb}", "name"): Values(profiles=True) for verb in ("use", "remove")},
+    **{
+        (f"config {verb}", "name"): _words("setting", tuple(SETTINGS))
+        for verb in ("get", "set", "unset")
+    },
     ("help", "words"): _words("help", _HELP),
     ("sandbox pay", "--card"): _words("card", _CARDS),
     ("sandbox pay", "--method"): _words(
@@ -178,13 +174,11 @@ _HERE: Final[Mapping[tuple[str, str], Values]] = {
     ("sandbox fail", "identity"): _PAYING,
     ("sandbox advance", "--until"): _words("until", get_args(AdvanceUntil)),
     ("sandbox trigger", "event_type"): replace(_EVENT_TYPE, closed=True),
-    ("sandbox events", "--type"): _EVENT_TYPE,
     ("sandbox deliveries", "--status"): _words("delivery_status", get_args(DeliveryStatus)),
     ("sandbox settings", "changes"): _keys("sandbox_setting", settings.DEFAULTS),
     ("sandbox balances", "changes"): _keys("balance", sorted(CURRENCIES)),
     ("sandbox fault add", "--method"): _words("http_method", METHODS),
     ("sandbox fault add", "--status"): _words("fault_status", map(str, STATUSES)),
-    ("sandbox fault add", "--type"): _EVENT_TYPE,
     ("sandbox keys create", "--permission"): _words("permission", _PERMISSIONS),
 }
 
