@@ -216,9 +216,8 @@ def read_sandbox_clock(session: Session) -> float | None:
 def sandbox_clock(session: Session) -> float | None:
     """What a sandbox's clock shows, where one answers on this machine; no key is needed."""
     address = session.settings.address
-    return (
-        _ask_sandbox(session, clock_of) if address is not None and address.may_be_sandbox else None
-    )
+    may_be_sandbox = address is not None and address.may_be_sandbox
+    return _ask_sandbox(session, clock_of) if may_be_sandbox else None
 
 
 def moments(session: Session, *, ahead: bool = False, local: bool = False) -> "Moments":
@@ -230,9 +229,7 @@ def moments(session: Session, *, ahead: bool = False, local: bool = False) -> "M
     from svc.cli.framework.inputs.times import Moments
 
     def now() -> float:
-        if local or not session.base_url.may_be_sandbox:
-            return session.clock.now()
-        said = _ask_sandbox(session, clock_of)
+        said = None if local else sandbox_clock(session)
         return session.clock.now() if said is None else said
 
     return Moments(now, utc=bool(session.given.everywhere.utc), ahead=ahead)

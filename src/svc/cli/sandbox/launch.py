@@ -6,10 +6,9 @@
 import os
 import shutil
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final, TypedDict
 
 from svc.cli.framework.session import Session
 from svc.config.editing import create_profile, remove_value
@@ -20,18 +19,13 @@ from svc.sandbox.process.records import RunRecord, list_running
 from svc.system.files import make_private, open_private, replace_file
 from svc.system.processes import tell_ready
 
-if TYPE_CHECKING:
-    from svc.sandbox.process.certificate import Issued
-
-
 _AUTHORITY: Final = "authority.pem"
 _CERTIFICATE: Final = "certificate.pem"
 _PRIVATE_KEY: Final = "private-key.pem"
 
 
-@dataclass(frozen=True, slots=True)
-class Pair:
-    """A certificate, its private key and what clients trust, as absolute paths of PEM files."""
+class TlsFiles(TypedDict, total=False):
+    """Options of a sandbox that serves https: absolute paths of PEM files."""
 
     certificate: str
     private_key: str
@@ -40,8 +34,8 @@ class Pair:
 
 def certificate_for(
     session: Session, folder: Path | None, *, tls: bool, own: tuple[str | None, str | None]
-) -> Pair | None:
-    """Returns the pair to serve https with, or None for plain HTTP.
+) -> TlsFiles:
+    """Returns the files to serve https with, none for plain HTTP.
 
     Raises:
         UsageError: only half a pair was given.
@@ -49,10 +43,10 @@ def certificate_for(
     """
     certificate, private_key = own
     if certificate and private_key:
-        return Pair(_file(certificate), _file(private_key), _file(certificate))
+        return {"certificate": _file(certificate), "private_key": _file(private_key)}
     if certificate or private_key:
         raise UsageError("--certificate and --private-key belong together.")
-    return _make_pair(session, folder / "tls") if tls and folder is not None else None
+    return _make_pair(session, folder / "tls") if tls and folder is not None else {}
 
 
 def _file(path: str) -> str:
@@ -61,7 +55,7 @@ def _file(path: str) -> str:
     return str(Path(path).absolute())
 
 
-def _make_pair(session: Session, folder: Path) -> Pair:
+def _make_pair(session: Session, folder: Path) -> TlsFiles:
     """The latest pair that is good for a while, else a new one.
 
     Each has a folder of its own: a running sandbox keeps what it was started with.
@@ -71,7 +65,11 @@ def _make_pair(session: Session, folder: Path) -> Pair:
         home = _find_latest(folder, now) or _write_key(folder, now)
     except OSError as error:
         raise LocalError(f"No certificate could be written: {system_words(error)}.") from error
-    return Pair(str(home / _CERTIFICATE), str(home / _PRIVATE_KEY), str(home / _AUTHORITY))
+    return {
+        "certificate": str(home / _CERTIFICATE),
+        "private_key": str(home / _PRIVATE_KEY),
+        "authority": str(home / _AUTHORITY),
+    }
 
 
 def _find_latest(folder: Path, now: datetime) -> Path | None:
@@ -95,20 +93,16 @@ def _write_key(folder: Path, now: datetime) -> Path:
     make_private(folder)
     fresh = folder / f"new-{issued.serial}"
     fresh.mkdir(mode=0o700)
-    for name, data in _texts(issued).items():
+    for name, data in (
+        (_AUTHORITY, issued.authority),
+        (_CERTIFICATE, issued.certificate),
+        (_PRIVATE_KEY, issued.private_key),
+    ):
         handle = open_private(fresh / name, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
         with os.fdopen(handle, "wb") as file:
             file.write(data)
     # Renamed when it is whole: a process that looks for a pair finds all of it.
     return fresh.rename(folder / issued.serial)
-
-
-def _texts(issued: "Issued") -> dict[str, bytes]:
-    return {
-        _AUTHORITY: issued.authority,
-        _CERTIFICATE: issued.certificate,
-        _PRIVATE_KEY: issued.private_key,
-    }
 
 
 NAME: Final = "sandbox"

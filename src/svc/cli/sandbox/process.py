@@ -81,22 +81,19 @@ def start(
     _refuse_two_beginnings(import_, fixture=fixture, seed=seed)
     reach = reach_of(bind, allow_host or (), tls=tls)
     folder = None if db == MEMORY and not tls else session.paths.sandbox_dir
-    pair = certificate_for(session, folder, tls=tls, own=(certificate, private_key))
     options = LaunchOptions(
         db=_database(folder, db),
         port=port,
         state_dir=_records(session, folder),
         seed=seed,
         fixture=fixture,
-        certificate=None if pair is None else pair.certificate,
-        private_key=None if pair is None else pair.private_key,
-        authority=None if pair is None else pair.authority,
         strict_https=strict_https,
         bind=reach.bind,
         hosts=reach.hosts,
         state=_state(session, import_, allow_remote=allow_remote),
         settings=settings_like(session, like),
         ca_bundle=_find_bundle(session),
+        **certificate_for(session, folder, tls=tls, own=(certificate, private_key)),
     )
     _start(session, options, None if ready_file is None else Path(ready_file), detach=detach)
 
