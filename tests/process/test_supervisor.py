@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from support.running import Sandbox
-from svc.system.processes import tell_ready
+from svc.system.processes import notify_systemd
 
 
 @pytest.fixture
@@ -60,5 +60,5 @@ def test_service_is_ready_and_ends_as_its_unit_expects(
 def test_nobody_is_told_where_nobody_listens(tmp_path: Path) -> None:
     """A stale name, another kind of address, none: svc goes on."""
     for address in (str(tmp_path / "gone"), "@svc-nobody-listens-here", "vsock:2:1", ""):
-        tell_ready({"NOTIFY_SOCKET": address})
-    tell_ready({})
+        notify_systemd({"NOTIFY_SOCKET": address})
+    notify_systemd({})

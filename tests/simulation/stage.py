@@ -182,7 +182,7 @@ def staged() -> Iterator[Stage]:
         # The file is there, whole and private: how it is opened is tried with real ones.
         (database, "open_database", lambda path, *_, **__: _connect(path)),
         (uptime, "read_uptime", lambda: Uptime("since then", stage.machine.now)),
-        (memory, "keep_unread", lambda: None),  # all processes are this one
+        (memory, "protect_memory", lambda: None),  # all processes are this one
     ]
     before = [getattr(where, name) for where, name, _ in patches]
     for where, name, other in patches:

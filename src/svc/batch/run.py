@@ -34,7 +34,7 @@ from svc.delivery.rows import (
     RowJob,
     RowJournal,
     classify_claimed_by_other,
-    judge,
+    classify_result,
     stop_of,
 )
 from svc.errors import LocalError, SvcError
@@ -197,7 +197,7 @@ class Run:
         If a signal interrupts it, the next call writes the same rows.
         """
         ended = self._deps.workers.take(seconds)
-        ends = [judge(each) for each in ended]
+        ends = [classify_result(each) for each in ended]
         for each in ends:
             self._watch(each)
         # What a signal or a full disk cuts off here is noted when this is done again, at the end.
@@ -303,7 +303,7 @@ def make_should_stop(quota: SharedQuota) -> Callable[[JobEnd], bool]:
         if ended.reply is not None:
             quota.row_ended(answered=True)
             return False
-        each = judge(ended)
+        each = classify_result(ended)
         if each.error is not None:
             quota.row_ended(answered=not each.is_open)
         return stop_of(each, strained=quota.exhausted) is not None

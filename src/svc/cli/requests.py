@@ -16,7 +16,7 @@ from svc.cli.framework.control import moments, read_sandbox_clock
 from svc.cli.framework.delivering import journal_of, sender_of
 from svc.cli.framework.options import argument, flag, option
 from svc.cli.framework.prompts import confirm_in_person, confirm_money, confirm_other_key
-from svc.cli.framework.sending import finish, tell_answer
+from svc.cli.framework.sending import finish, report_answer
 from svc.cli.framework.session import Session
 from svc.client import find
 from svc.client.call import check_id
@@ -330,7 +330,7 @@ def resume_request(session: Session, identifier: str) -> None:
                 hint, served = session.key.fingerprint, read_sandbox_clock(session)
                 intent = journal.lease(identifier, key_fingerprint=hint, server_time=served)
             sent = deliver(sender, intent)
-            tell_answer(session, sent.reply)
+            report_answer(session, sent.reply)
             finish(session, out, call, sent.reply, sent.unsaved)
 
 

@@ -7,7 +7,7 @@ import typer
 
 from svc import api_keys
 from svc.cli.framework.app import make_app, verb
-from svc.cli.framework.key_check import ask, mend
+from svc.cli.framework.key_check import suggest_fix, try_key
 from svc.cli.framework.session import Session
 from svc.client.wire.proxy import choose_proxy, proxy_for
 from svc.clock import utc
@@ -127,7 +127,7 @@ def _service_facts(session: Session, facts: dict[str, Any]) -> SvcError | None:
     try:
         proxy = proxy_for(address, choose_proxy(address, settings.proxy, session.env))
         facts["proxy"] = None if proxy is None else str(proxy)
-        ask(session, session.key.secret, session.key.mode)
+        try_key(session, session.key.secret, session.key.mode)
     except NetworkError as error:
         facts["reachable"] = False
         return error
@@ -137,7 +137,7 @@ def _service_facts(session: Session, facts: dict[str, Any]) -> SvcError | None:
         facts["reachable"] = True
         facts["key_accepted"] = False if isinstance(error, Unauthorized) else None
         if isinstance(error, Unauthorized):
-            error.hint = mend(session)
+            error.hint = suggest_fix(session)
         return error
     facts["reachable"] = facts["key_accepted"] = True
     facts["service_time"] = utc(session.now())

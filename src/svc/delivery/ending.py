@@ -1,7 +1,7 @@
 """Settles a recorded POST in the journal and completes its error (promises R10, R70).
 
-`send` calls `keep` after the last attempt: the reply or error in, a `Sent` out, or the error with
-the journal's id and the command that continues.
+`send` calls `record_outcome` after the last attempt: the reply or error in, a `Sent` out, or the
+error with the journal's id and the command that continues.
 """
 
 from typing import NamedTuple
@@ -31,7 +31,7 @@ class Sent(NamedTuple):
     unsaved: LocalError | None
 
 
-def keep(sender: Sender, intent: Intent, end: Reply | SvcError) -> Sent:
+def record_outcome(sender: Sender, intent: Intent, end: Reply | SvcError) -> Sent:
     """Settles a request in the journal; raises its outcome if that is an error.
 
     Raises:

@@ -146,7 +146,7 @@ def build_line_evidence(line: PastLine, likeness: str) -> Evidence:
     )
 
 
-def join(journal: Evidence | None, results: Evidence | None) -> Evidence | None:
+def merge_evidence(journal: Evidence | None, results: Evidence | None) -> Evidence | None:
     """Joins the evidence of the journal and of the results file for one request (promise R116).
 
     If both have the same outcome, the journal's details are kept. The earlier time of sending
@@ -162,7 +162,7 @@ def join(journal: Evidence | None, results: Evidence | None) -> Evidence | None:
     return journal._replace(at=min(journal.at, results.at) if results.at else journal.at)
 
 
-def gather(
+def collect_evidence(
     intents: Iterable[Intent],
     lines: Sequence[PastLine],
     *,
@@ -183,7 +183,7 @@ def gather(
     for intent in intents:
         likeness = match_of(intent.row_id, intent.likeness)
         line = told.pop(intent.stored.idempotency_key, None)
-        joined = join(
+        joined = merge_evidence(
             build_intent_evidence(intent, likeness),
             build_line_evidence(line, likeness) if line else None,
         )

@@ -112,7 +112,7 @@ class RowEnd(NamedTuple):
         return self.settled is None or self.settled.outcome in _OPEN_ENDS
 
 
-def judge(ended: JobEnd) -> RowEnd:
+def classify_result(ended: JobEnd) -> RowEnd:
     """Classifies the result of a job for the journal, the results file and the other rows."""
     if ended.reply is not None:
         return _judge_reply(ended.job, ended.reply)

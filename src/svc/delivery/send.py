@@ -14,7 +14,7 @@ from svc.client.client import Client
 from svc.client.reply import IsClaimedByOther, Reply
 from svc.client.retry import KEY_SAFE_SECONDS
 from svc.delivery.charges import ChargeReader
-from svc.delivery.ending import Sent, adapt_to_journal, keep
+from svc.delivery.ending import Sent, adapt_to_journal, record_outcome
 from svc.delivery.evidence import Known, read_known
 from svc.delivery.journal import refusals
 from svc.delivery.journal.commands import FormatCommand
@@ -96,7 +96,7 @@ def deliver(sender: Sender, intent: Intent) -> Sent:
     end: Reply | SvcError | None = None
     try:
         end = _send(sender, intent)
-        return keep(sender, intent, end)
+        return record_outcome(sender, intent, end)
     except StopRequest as stopped:
         _settle_interrupted(sender.journal, intent, end, stopped)
         raise

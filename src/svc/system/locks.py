@@ -135,7 +135,7 @@ def hold(path: Path) -> int:
     raise OSError(0, "it is removed again and again")
 
 
-def look(path: Path) -> int | None:
+def open_if_alive(path: Path) -> int | None:
     """Opens the file of a living process of this user for reading; None if there is none.
 
     The file of a dead process is removed. The lock is only tested, so that two processes that test

@@ -1,6 +1,6 @@
 """Protects the memory of this process from other programs of the same user (promise R42).
 
-`cli.framework` calls `keep_unread` before a command reads a key.
+`cli.framework` calls `protect_memory` before a command reads a key.
 """
 
 import sys
@@ -10,7 +10,7 @@ from typing import Final
 _SET_DUMPABLE: Final = 4  # of prctl(2)
 
 
-def keep_unread() -> None:
+def protect_memory() -> None:
     """Prevents other programs of this user from reading memory or environment; only on Linux.
 
     Debuggers, /proc and core files are excluded. Child processes are not protected. Without the

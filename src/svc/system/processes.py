@@ -229,7 +229,7 @@ def _open_process(argv: Sequence[str], env: Mapping[str, str]) -> Apart:
 _READY: Final = b"READY=1"
 
 
-def tell_ready(env: Mapping[str, str]) -> None:
+def notify_systemd(env: Mapping[str, str]) -> None:
     """Notifies systemd: writes READY to the socket that NOTIFY_SOCKET names, if it listens.
 
     A name that begins with `@` is in Linux's abstract namespace, without a file.

@@ -1,6 +1,6 @@
 """The rules of what may be sent, written a second time, against every combination (R112 to R118).
 
-The first writing is the two tables of `svc.delivery.policy` and `svc.delivery.evidence.join`. This
+The first writing is the two tables of `svc.delivery.policy` and `svc.delivery.evidence.merge_evidence`. This
 one is a person's: questions in the order in which somebody would ask them, with no rule shared.
 """
 
@@ -12,7 +12,7 @@ from unittest.mock import patch
 import pytest
 
 from svc.delivery import policy
-from svc.delivery.evidence import Evidence, Known, join
+from svc.delivery.evidence import Evidence, Known, merge_evidence
 from svc.delivery.policy import (
     CommandDecision,
     CommandState,
@@ -152,7 +152,7 @@ def test_evidence_is_joined_as_it_is_said(journal: Known | None, results: Known 
     """R116: done anywhere is done; unknown anywhere, and done nowhere, is unknown."""
     ours = None if journal is None else evidence(journal, 20.0)
     theirs = None if results is None else evidence(results, 10.0)
-    found = join(ours, theirs)
+    found = merge_evidence(ours, theirs)
     said = {one for one in (journal, results) if one is not None}
     if not said:
         assert found is None

@@ -17,7 +17,7 @@ from svc.batch.workers import Rate, SharedQuota, Workers
 from svc.client.client import Client
 from svc.client.exchange import Deadline, Failure, RawReply, WireRequest
 from svc.clock import SystemClock
-from svc.delivery.evidence import gather
+from svc.delivery.evidence import collect_evidence
 from svc.delivery.hints import build_held_error
 from svc.delivery.journal.batches import BatchName, BatchTable
 from svc.delivery.journal.commands import format_full_command
@@ -147,7 +147,7 @@ class Floor:
         intents = self.intents.list(batch=self.batch.id)
         facts = BatchFacts(
             self.batch,
-            gather(intents, (), is_named=False, world=None),
+            collect_evidence(intents, (), is_named=False, world=None),
             self.batches.duplicates(self.batch, likenesses),
             NO_OTHER_KEYS,
             SCOPE.key_fingerprint,

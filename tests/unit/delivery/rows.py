@@ -7,7 +7,7 @@ from svc.batch.operations import find_operation
 from svc.batch.rows import BadRow, Read
 from svc.batch.validate import Validator
 from svc.clock import Clock
-from svc.delivery.evidence import PastLine, gather
+from svc.delivery.evidence import PastLine, collect_evidence
 from svc.delivery.journal.batches import BatchName, BatchTable
 from svc.delivery.journal.entry import NO_OTHER_KEYS, Intent, KeyEquivalence, Settled
 from svc.delivery.journal.journal import Journal
@@ -85,7 +85,7 @@ class Desk:
         begun = self.batches.find_begun_at(batch)
         facts = BatchFacts(
             batch,
-            gather(intents, lines, is_named=row_id is not None, world=world),
+            collect_evidence(intents, lines, is_named=row_id is not None, world=world),
             self.batches.duplicates(batch, alike),
             account,
             own_key,

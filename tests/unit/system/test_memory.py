@@ -38,6 +38,6 @@ def test_nobody_reads_the_memory_of_a_command_that_holds_a_key(
 @pytest.mark.skipif(sys.platform != "linux", reason="prctl is Linux's own")
 def test_it_costs_no_ctypes() -> None:
     """Start-up: the library's Python half is not loaded."""
-    code = "from svc.system.memory import keep_unread; keep_unread(); import sys; print('ctypes' in sys.modules)"
+    code = "from svc.system.memory import protect_memory; protect_memory(); import sys; print('ctypes' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "False\n"

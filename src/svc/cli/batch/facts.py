@@ -16,7 +16,7 @@ from svc.client import find
 from svc.client.client import Client
 from svc.client.operations import has_failed
 from svc.delivery.account import is_owner
-from svc.delivery.evidence import DONE_BY_HAND, EFFECTIVE, Evidence, Known, gather
+from svc.delivery.evidence import DONE_BY_HAND, EFFECTIVE, Evidence, Known, collect_evidence
 from svc.delivery.journal.batches import BatchName, BatchTable, Duplicate
 from svc.delivery.journal.entry import NO_OTHER_KEYS, OBJECT_FAILED, Intent, KeyEquivalence
 from svc.delivery.journal.journal import Journal
@@ -53,7 +53,9 @@ def collect_facts(
     _refuse_unread(past, intents, results)
     state = sandbox_state(session) if intents or past.lines or not is_check else None
     served, world = state or (None, None)
-    evidence = gather(intents, past.lines, is_named=options.row_id is not None, world=world)
+    evidence = collect_evidence(
+        intents, past.lines, is_named=options.row_id is not None, world=world
+    )
     evidence, served = _date_by_sandbox(session, evidence, served)
     alike = (row.alike for row in batch_input.rows if isinstance(row, BatchRow))
     duplicates = tables.batches.duplicates(batch_input.batch, alike)

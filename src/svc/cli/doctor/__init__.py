@@ -173,7 +173,7 @@ def _check_log(session: Session, text: str, monitors: Sequence[str], *, fills: b
     from svc.cli.events.team import open_log
     from svc.listen.log import checks
     from svc.listen.log.address import LogAddress
-    from svc.listen.log.status import look
+    from svc.listen.log.status import read_status
     from svc.listen.log.streams import stream_info
 
     address, mode = LogAddress.parse(text, "--from"), session.settings.mode
@@ -194,7 +194,7 @@ def _check_log(session: Session, text: str, monitors: Sequence[str], *, fills: b
         ]
         if not fills:
             remarks.append(connection.run(checks.rights(connection, mode)))
-        status = connection.run(look(connection, mode, position, session.clock.now()))
+        status = connection.run(read_status(connection, mode, position, session.clock.now()))
         if status.failed:
             remarks.append(checks.put_aside(status.failed, text))
     worst = max(remarks, key=lambda one: _WORSE.index(one.verdict))

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
-from svc.cli.framework.key_check import ask, mend
+from svc.cli.framework.key_check import suggest_fix, try_key
 from svc.cli.framework.session import Session
 from svc.client.probe import Reached, probe
 from svc.clock import utc
@@ -289,13 +289,13 @@ def _check_key(session: Session) -> Finding:
     except SvcError:
         return Finding(name, "skipped", "there is no key to show")
     try:
-        ask(session, resolved.secret, resolved.mode)
+        try_key(session, resolved.secret, resolved.mode)
     except Unauthorized as error:
         return Finding(
             name,
             "failed",
             f"the service refuses {resolved.fingerprint} ({error.code})",
-            mend(session),
+            suggest_fix(session),
         )
     except SvcError as error:
         # No end of the other checks: that the service was reached is known already.

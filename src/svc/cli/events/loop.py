@@ -23,7 +23,7 @@ from svc.listen.output_records import BugMet, ListenerRecord, Ready, Summary
 from svc.listen.owners import BugCounter, own, own_task, place_of
 from svc.listen.pipeline import ListenerPlan
 from svc.system import loops
-from svc.system.processes import Group, build_group_options, job_of, tell_ready
+from svc.system.processes import Group, build_group_options, job_of, notify_systemd
 from svc.system.signals import STOPPING
 
 _SECONDS_TO_END: Final = 0.8  # promise R78: we stop in under a second
@@ -181,7 +181,7 @@ class ListenerLoop:
         if self.signatures is not None:
             self.signatures.hear(record)
         if isinstance(record, Ready):
-            tell_ready(self.session.env)
+            notify_systemd(self.session.env)
         if isinstance(record, Ready) and self.child_process is not None:
             self.child_process.start(self._command_ended)
 

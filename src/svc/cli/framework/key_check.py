@@ -16,7 +16,7 @@ from svc.keys.resolve import VARIABLE
 from svc.service.facts import Mode
 
 
-def ask(session: Session, secret: str, mode: Mode) -> str | None:
+def try_key(session: Session, secret: str, mode: Mode) -> str | None:
     """Lists one order with the key and gives its id, or None where there is none.
 
     A restricted key that may not do that is known as well: None.
@@ -43,7 +43,7 @@ def check_new_key(session: Session, secret: str, mode: Mode, shown: str) -> None
         NetworkError, ServerError: it cannot be asked; the hint names `--no-check`.
     """
     try:
-        ask(session, secret, mode)
+        try_key(session, secret, mode)
     except Unauthorized as error:
         raise AuthError(
             f"Nothing was stored: {session.base_url.origin} does not know the key {shown}. "
@@ -59,7 +59,7 @@ def check_new_key(session: Session, secret: str, mode: Mode, shown: str) -> None
         raise
 
 
-def mend(session: Session) -> str:
+def suggest_fix(session: Session) -> str:
     """What to do about the key in use, which the service refuses."""
     settings = session.settings
     live = " --live" if settings.mode == "live" else ""
@@ -69,7 +69,7 @@ def mend(session: Session) -> str:
     return f"Store a key of this account: {add}; or set {VARIABLE}"
 
 
-def tell_of_variable(session: Session) -> None:
+def warn_of_variable(session: Session) -> None:
     """Says that a stored key is not the one in use."""
     if session.env.get(VARIABLE):
         session.out.note(f"{VARIABLE} is set: its key is used instead of a stored one.")

@@ -15,7 +15,7 @@ from svc.money import format_amount
 from svc.redaction import redact
 from svc.render.text import one_line, wrap_message
 from svc.system.consoles import forget_what_was_typed, read_hidden, read_line, read_to_end
-from svc.system.memory import keep_unread
+from svc.system.memory import protect_memory
 from svc.system.signals import Stopped
 
 if TYPE_CHECKING:
@@ -226,7 +226,7 @@ def read_secret(session: Session, prompt: str, *, stdin: bool, command: str = _A
     Raises:
         UsageError: no person may be asked, and no secret is piped in (promise R76).
     """
-    keep_unread()
+    protect_memory()
     if stdin and not session.streams.person_types:
         return without_line_end(_read_pipe(session.streams.stdin))
     if not may_ask(session):

@@ -113,7 +113,7 @@ def send_write(
             idempotency_key=asked.idempotency_key,
             new_request=asked.new_request,
         )
-        tell_answer(session, sent.reply)
+        report_answer(session, sent.reply)
         end = _end(session, client, sent.reply, settles, until)
         finish(session, out, call, end, sent.unsaved)
 
@@ -273,7 +273,7 @@ def _where_it_is(session: Session, data: object) -> str | None:
         return None
 
 
-def tell_answer(session: Session, reply: "Reply") -> None:
+def report_answer(session: Session, reply: "Reply") -> None:
     """Says beside the answer to a POST what a person should know of it (promises R117, R119).
 
     A program has the object itself; only another spelling of a recipient is told to both.

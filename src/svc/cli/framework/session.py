@@ -160,9 +160,9 @@ class Session(Invocation):
             self.settings, self.env, store=self.key_store, facts=lambda: self.key_facts
         )
         if key.secret not in SANDBOX_KEYS.values():
-            from svc.system.memory import keep_unread
+            from svc.system.memory import protect_memory
 
-            keep_unread()
+            protect_memory()
         return key
 
     def refuse_stranger(self) -> None:

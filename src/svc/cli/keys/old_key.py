@@ -11,7 +11,7 @@ from typing import Final
 from svc import api_keys
 from svc.api_keys import ApiKey
 from svc.cli.framework.delivering import journal_of
-from svc.cli.framework.key_check import ask
+from svc.cli.framework.key_check import try_key
 from svc.cli.framework.session import Session
 from svc.delivery.account import is_owner, list_witnesses
 from svc.delivery.journal.stored import Scope
@@ -118,7 +118,7 @@ class Before:
     known: tuple[str, ...]
 
 
-def look(session: Session, old: OldKey) -> Before:
+def observe(session: Session, old: OldKey) -> Before:
     """Asks with the old key what it sees; of one that is refused, the journal tells.
 
     Raises:
@@ -126,7 +126,7 @@ def look(session: Session, old: OldKey) -> Before:
     """
     secret, place = old.key.secret, old.place
     try:
-        listed = ask(session, secret, place.mode)
+        listed = try_key(session, secret, place.mode)
     except Unauthorized:
         return Before(works=False, known=tuple(_list_recorded(session, old)))
     except SvcError as error:
@@ -162,7 +162,7 @@ def check_still_works(session: Session, old: OldKey, new: ApiKey) -> bool | None
     if old.key.secret == new.secret:  # an earlier roll was cut off behind its last step
         return None
     try:
-        ask(session, old.key.secret, old.place.mode)
+        try_key(session, old.key.secret, old.place.mode)
     except Unauthorized:
         return False
     except SvcError:

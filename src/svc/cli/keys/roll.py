@@ -12,7 +12,7 @@ from svc.api_keys import ApiKey, refuse_plain_http
 from svc.base_url import BaseUrl
 from svc.cli.framework.app import make_app, verb
 from svc.cli.framework.inputs.times import seconds_of
-from svc.cli.framework.key_check import check_new_key, key_shown, tell_of_variable
+from svc.cli.framework.key_check import check_new_key, key_shown, warn_of_variable
 from svc.cli.framework.options import flag, option
 from svc.cli.framework.prompts import ask_line, may_ask, open_page, read_secret
 from svc.cli.framework.session import Session
@@ -49,7 +49,7 @@ def roll(
     seconds, page = grace_of(grace), page_of(dashboard)
     refuse_plain_http(session.base_url)
     old = old_key.find(session, session.key_place())
-    before = None if no_check else old_key.look(session, old)
+    before = None if no_check else old_key.observe(session, old)
     since = session.now()
     if old.left_over is None and not stdin:
         show_page(session, old, page)
@@ -119,7 +119,7 @@ def _report(
             "There is no usable keyring; the sandbox's key, which is test data, is kept in the "
             "state database."
         )
-    tell_of_variable(session)
+    warn_of_variable(session)
 
 
 def page_of(text: str | None) -> str | None:

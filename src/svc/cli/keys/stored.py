@@ -8,7 +8,7 @@ import typer
 from svc import api_keys
 from svc.api_keys import ApiKey
 from svc.cli.framework.app import make_app, verb
-from svc.cli.framework.key_check import check_new_key, key_shown, place_shown, tell_of_variable
+from svc.cli.framework.key_check import check_new_key, key_shown, place_shown, warn_of_variable
 from svc.cli.framework.options import flag
 from svc.cli.framework.prompts import read_secret
 from svc.cli.framework.session import Session
@@ -50,7 +50,7 @@ def add(
     backend = store.put(place.user, key.secret)
     fact = session.key_facts.remember(place, key, backend, checked=check)
     session.out.value(key_shown(fact), name="profile")
-    tell_of_variable(session)
+    warn_of_variable(session)
 
 
 @verb(app, "list")
@@ -63,7 +63,7 @@ def list_(ctx: typer.Context) -> None:
     session = Session.of(ctx)
     found = session.key_facts.every(profile=session.given.everywhere.profile)
     session.out.value([key_shown(fact) for fact in found], name="profile", kind="key")
-    tell_of_variable(session)
+    warn_of_variable(session)
     if not found:
         session.out.hint("Add one: svc keys add")
 

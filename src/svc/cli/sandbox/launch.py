@@ -17,7 +17,7 @@ from svc.paths import NoFolder
 from svc.sandbox.options import MEMORY
 from svc.sandbox.process.records import RunRecord, list_running
 from svc.system.files import make_private, open_private, replace_file
-from svc.system.processes import tell_ready
+from svc.system.processes import notify_systemd
 
 _AUTHORITY: Final = "authority.pem"
 _CERTIFICATE: Final = "certificate.pem"
@@ -173,7 +173,7 @@ def report_ready(
     if ready_file is not None:
         _write_ready_file(ready_file, record.url + "\n")
     if not detached:
-        tell_ready(session.env)
+        notify_systemd(session.env)
     if session.format != "human":
         shown = {"object": "sandbox_process", **record._asdict()}
         shown["profile"] = None if profile is None else NAME

@@ -54,7 +54,7 @@ class SenderLocks:
         if not token:
             return False
         try:
-            handle = locks.look(self._file(token))
+            handle = locks.open_if_alive(self._file(token))
         except OSError as error:
             raise self._build_unusable(error) from error
         if handle is not None:

@@ -76,7 +76,7 @@ class LogStatus:
         return {"object": "log", **found, "redelivered": self.redelivered, **listed}
 
 
-async def look(
+async def read_status(
     connection: LogConnection, mode: Mode, position: Position | None, now: float
 ) -> LogStatus:
     """Asks a log how it is; `now` in unix seconds; raises NotFound: no stream of this mode."""

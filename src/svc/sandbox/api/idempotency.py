@@ -123,7 +123,7 @@ def replay(tx: Transaction, key: str, print_: str, claim: KeyClaim) -> HttpReply
     return HttpReply(stored.status, stored.body, ((REPLAYED_HEADER, "true"),))
 
 
-def keep(tx: Transaction, key: str, print_: str, reply: HttpReply) -> None:
+def store_result(tx: Transaction, key: str, print_: str, reply: HttpReply) -> None:
     """Stores a result in the transaction of its effects; the 24 hours begin now."""
     tx.put_result(key, print_, reply.status, reply.body)
 

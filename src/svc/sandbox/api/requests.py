@@ -89,7 +89,7 @@ class Execution:
         reply = idempotency.replay(tx, key, print_, claim)
         if reply is None:
             reply = self.run(tx)
-            idempotency.keep(tx, key, print_, reply)
+            idempotency.store_result(tx, key, print_, reply)
         return reply
 
     def _refuse_stray(self) -> None:

@@ -148,7 +148,7 @@ def _path(folder: Path, port: int) -> Path:
 
 def _read(path: Path) -> RunRecord | None:
     with suppress(OSError):
-        handle = locks.look(path)
+        handle = locks.open_if_alive(path)
         if handle is not None:
             with os.fdopen(handle, "rb") as file:
                 return _parse(file.read(_RECORD_MAX))

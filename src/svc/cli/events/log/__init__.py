@@ -25,7 +25,7 @@ from svc.listen.log.address import LogAddress
 from svc.listen.log.credentials import Credentials
 from svc.listen.log.errors import NO_MAJORITY, LogDown, no_majority
 from svc.listen.log.messages import Trust
-from svc.listen.log.status import look
+from svc.listen.log.status import read_status
 from svc.listen.names import LogUse, log_of
 
 app = make_noun("Set up a team's log and see how it is.")
@@ -81,7 +81,7 @@ def status(ctx: typer.Context, log: ReadLog) -> None:
     address = LogAddress.parse(log, "--from")
     position = position_here(session, address)
     with open_log(session, address) as connection:
-        found = look(connection, session.settings.mode, position, session.clock.now())
+        found = read_status(connection, session.settings.mode, position, session.clock.now())
         try:
             shown = connection.run(found)
         except LogDown as error:

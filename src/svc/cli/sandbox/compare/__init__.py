@@ -14,7 +14,7 @@ from svc.cli.framework.app import make_app, verb
 from svc.cli.framework.options import flag
 from svc.cli.framework.progress import bar
 from svc.cli.framework.session import Session
-from svc.cli.sandbox.compare.saved import keep
+from svc.cli.sandbox.compare.saved import save_report
 from svc.client.exchange import Failure, RawReply
 from svc.client.operations import build_list
 from svc.errors import UsageError
@@ -73,7 +73,7 @@ def compare(
     data = report.as_data(session.clock.now())
     report.show(out, data)
     if save:
-        keep(session, data)
+        save_report(session, data)
     report.conclude(saved=save)
 
 

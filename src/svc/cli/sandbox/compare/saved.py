@@ -1,6 +1,6 @@
 """The saved result of `svc sandbox compare`, one per profile, for `svc sandbox start --like`.
 
-`compare --save` calls `keep`; `svc sandbox start --like` reads the settings back.
+`compare --save` calls `save_report`; `svc sandbox start --like` reads the settings back.
 """
 
 import json
@@ -16,7 +16,7 @@ def _file(session: Session, profile: str) -> Path:
     return session.paths.state_dir / "compared" / f"{profile}.json"
 
 
-def keep(session: Session, report: dict[str, Any]) -> None:
+def save_report(session: Session, report: dict[str, Any]) -> None:
     """Saves a report in place of the profile's earlier one.
 
     Raises:
