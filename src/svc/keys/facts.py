@@ -6,7 +6,7 @@ One exception: a sandbox's rolled key, which is public test data, if there is no
 read it, so that none of them has to open the keyring.
 """
 
-from dataclasses import astuple, dataclass
+from dataclasses import astuple, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -25,11 +25,8 @@ _FORGET: Final = "DELETE FROM key_facts WHERE origin = ? AND profile = ? AND mod
 _KEEP: Final = "INSERT OR REPLACE INTO sandbox_keys VALUES (?, ?, ?, ?)"
 _KEPT: Final = "SELECT secret FROM sandbox_keys WHERE origin = ? AND profile = ? AND mode = ?"
 _DROP: Final = "DELETE FROM sandbox_keys WHERE origin = ? AND profile = ? AND mode = ?"
-_REMEMBER: Final = """
-INSERT OR REPLACE INTO key_facts
-  (origin, profile, mode, slot, kind, fingerprint, backend, added_at, checked_at,
-   rolled_at, old_fingerprint, old_ends_at)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
+# With the columns in the order of the fields of `KeyFact`.
+_REMEMBER: Final = "INSERT OR REPLACE INTO key_facts VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,9 +49,9 @@ class KeyFact:
     backend: str
     added_at: float
     checked_at: float | None
-    rolled_at: float | None
-    old_fingerprint: str | None
-    old_ends_at: float | None
+    rolled_at: float | None = None
+    old_fingerprint: str | None = None
+    old_ends_at: float | None = None
 
     @property
     def place(self) -> KeyPlace:
@@ -102,19 +99,11 @@ class KeyFacts:
         now = self._clock.now()
         with self._open() as state, state.write() as tx:
             rows = tx.rows(_SELECT + _ONE, _values(place))
-            old = KeyFact(**rows[0]) if rows else None
-            same = old if old is not None and old.fingerprint == key.fingerprint else None
-            fact = KeyFact(
-                *_values(place),
-                key.kind,
-                key.fingerprint,
-                backend,
-                same.added_at if same else now,
-                now if checked else same.checked_at if same else None,
-                same.rolled_at if same else None,
-                same.old_fingerprint if same else None,
-                same.old_ends_at if same else None,
-            )
+            at = now if checked else None
+            fact = KeyFact(*_values(place), key.kind, key.fingerprint, backend, now, at)
+            if rows and rows[0]["fingerprint"] == key.fingerprint:
+                same = KeyFact(**rows[0])
+                fact = replace(same, backend=backend, checked_at=at or same.checked_at)
             tx.execute(_REMEMBER, astuple(fact))
             _drop(tx, place)
         return fact

@@ -155,19 +155,16 @@ def _no_key(place: KeyPlace, facts: "KeyFacts") -> AuthError:
     others = facts.every(profile=place.profile)
     moved = next((each for each in others if each.mode == place.mode), None)
     if moved is not None and moved.origin != place.origin:
-        return _auth_error(
+        return _build_missing(
             f"The {place.mode} key of profile {place.profile} was added for {moved.origin} and is "
             f"not given to {place.origin}.",
-            "api_key_missing",
             f"Add one for it: {_add_command(place)} --base-url {place.origin}, or set {VARIABLE}",
         )
     hint = f"Add one: {_add_command(place)}, or set {VARIABLE}"
     if any(each.origin == place.origin and each.mode != place.mode for each in others):
         hint += "; a key of the other mode is stored"
-    return _auth_error(
-        f"There is no {place.mode} key for {place.origin} (profile {place.profile}).",
-        "api_key_missing",
-        hint,
+    return _build_missing(
+        f"There is no {place.mode} key for {place.origin} (profile {place.profile}).", hint
     )
 
 
@@ -176,5 +173,5 @@ def _add_command(place: KeyPlace) -> str:
     return f"svc keys add{profile}{' --live' if place.mode == 'live' else ''}"
 
 
-def _auth_error(message: str, code: str, hint: str) -> AuthError:
-    return AuthError(message, code=code, outcome="not_sent", hint=hint)
+def _build_missing(message: str, hint: str) -> AuthError:
+    return AuthError(message, code="api_key_missing", outcome="not_sent", hint=hint)
