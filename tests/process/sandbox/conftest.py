@@ -1,43 +1,48 @@
 """Sandbox processes for tests: each is ended and its pipes are closed when its test ends."""
 
 import json
-import subprocess
-import sys
+import os
+import signal
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import pytest
 
+from support.forks.program import Forking
 from support.launching import launch_options
 from svc.sandbox.options import LaunchOptions
 from svc.sandbox.process.records import RunRecord
 
-STUB = Path(__file__).with_name("stub_sandbox.py")
+STUB: Final = "process.sandbox.stub_sandbox"
 StartStub = Callable[..., "Stub"]
 
 
 class Stub:
     """A running stub process and the first line that it printed."""
 
-    def __init__(self, options: LaunchOptions) -> None:
-        self.process = subprocess.Popen(
-            [sys.executable, str(STUB), options.to_json()],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-        assert self.process.stdout is not None
-        self.said: dict[str, Any] = json.loads(self.process.stdout.readline())
+    def __init__(self, forking: Forking, options: LaunchOptions) -> None:
+        reading, writing = os.pipe()
+        self._told = os.fdopen(reading)
+        with os.fdopen(writing) as told:
+            line = (options.to_json(),)
+            self.process = forking.start(line, os.environ, told.fileno(), told.fileno(), STUB)
+        self.said: dict[str, Any] = json.loads(self._told.readline())
 
     @property
     def record(self) -> RunRecord:
         return RunRecord(**self.said)
 
+    def end(self) -> str:
+        """Ends it as a person does; gives what it has written besides its first line."""
+        self.process.send_signal(signal.SIGTERM)
+        self.process.wait(5)
+        return self._told.read()
+
     def close(self) -> None:
-        if self.process.poll() is None:
-            self.process.kill()
-        self.process.communicate()
+        self.process.kill()
+        self.process.wait()
+        self._told.close()
 
 
 @pytest.fixture
@@ -47,13 +52,13 @@ def folder(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def stub(folder: Path) -> Iterator[StartStub]:
+def stub(forking: Forking, folder: Path) -> Iterator[StartStub]:
     """Starts stub sandboxes on ports that the system chooses."""
     started: list[Stub] = []
 
     def start(*, port: int = 0, **more: Any) -> Stub:
         options = launch_options(folder, port=port, **more)
-        started.append(Stub(options))
+        started.append(Stub(forking, options))
         return started[-1]
 
     yield start

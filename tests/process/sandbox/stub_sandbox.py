@@ -1,10 +1,11 @@
-"""A sandbox process with a tiny app in place of the service: `python stub_sandbox.py OPTIONS`.
+"""A sandbox process with a tiny app in place of the service: an entry of the fork server.
 
 The process's own behaviour is what is tested; `seed` picks how the app behaves.
 """
 
 import asyncio
 import json
+import os
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -53,7 +54,8 @@ class StubApp(SandboxApp):
         return HttpReply(200, json.dumps(shown).encode())
 
 
-if __name__ == "__main__":
+def main() -> None:
+    """Serves until a signal ends it."""
     try:
         serve(
             LaunchOptions.from_json(sys.argv[1]),
@@ -62,4 +64,4 @@ if __name__ == "__main__":
         )
     except LocalError as error:
         print(json.dumps({"error": error.message, "hint": error.hint}), flush=True)
-        sys.exit(10)
+        os._exit(10)

@@ -83,11 +83,9 @@ def test_silent_guests_do_not_hold_up_the_end(secured: Any) -> None:
         half.sendall(b"\x16\x03\x01")
         time.sleep(0.05)
         begun = time.monotonic()
-        secured.process.terminate()
-        secured.process.wait(timeout=5)
+        assert secured.end() == ""
         assert time.monotonic() - begun < patient(1)
         assert said(silent) == b""
-    assert secured.process.stderr.read() == ""
 
 
 def test_many_guests_at_once(secured: Any) -> None:
