@@ -68,7 +68,9 @@ def replayed(screen: str) -> str:
     return done.stdout
 
 
-@pytest.mark.parametrize("name", ["quickstart", "tour", "error"])
+@pytest.mark.parametrize(
+    "name", [pytest.param("quickstart", marks=pytest.mark.slow(seconds=3)), "tour", "error"]
+)
 def test_readme_screen_is_what_the_program_prints(
     name: str, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
 ) -> None:

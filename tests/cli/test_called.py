@@ -59,6 +59,7 @@ def test_a_name_that_the_shell_finds_is_enough(shop: Path) -> None:
         assert "Next: svc events listen -o human\n" in said.err
 
 
+@pytest.mark.slow(seconds=1)
 def test_another_program_of_that_name_on_path_is_not_suggested(shop: Path, tmp_path: Path) -> None:
     """The path leads to the one that was called."""
     other = tmp_path / "other" / "svc"
@@ -104,6 +105,7 @@ def test_examples_and_remedies_can_be_typed(
     assert line in said.out + said.err
 
 
+@pytest.mark.slow(seconds=1)
 def test_what_a_started_sandbox_suggests_can_be_typed(shop: Path) -> None:
     """The README's second step, by the path of its first."""
     started = typed(shop, *START)
@@ -133,11 +135,13 @@ def test_an_environment_whose_path_has_blanks_serves_as_any_other(tmp_path: Path
     assert (started.code, listed.returncode, stopped.code) == (0, 0, 0), (started, listed)
 
 
+@pytest.mark.slow(seconds=1)
 def test_a_file_to_copy_keeps_the_plain_name(shop: Path) -> None:
     """A crontab is read elsewhere, where a path from here leads nowhere."""
     assert "0 9 * * 1  svc keys remind" in typed(shop, "help", "reminders").out
 
 
+@pytest.mark.slow(seconds=1)
 def test_a_script_has_one_name_for_the_program(shop: Path) -> None:
     """The plain one, since it is kept and run elsewhere: a CI's commands, lines with a variable."""
     assert ".venv" not in typed(shop, "help", "ci").out

@@ -50,7 +50,15 @@ def test_whoever_asks_says_the_same_and_never_takes_silence_for_yes(
     assert not [one for one in sent if one["method"] == "POST"]
 
 
-@pytest.mark.parametrize("number", range(4), ids=["single", "batch", "reset", "profiles"])
+@pytest.mark.parametrize(
+    "number",
+    [
+        pytest.param(0, id="single"),
+        pytest.param(1, id="batch"),
+        pytest.param(2, id="reset", marks=pytest.mark.slow),
+        pytest.param(3, id="profiles", marks=pytest.mark.slow),
+    ],
+)
 def test_what_was_typed_before_the_question_is_no_answer(
     number: int, rows: str, sandbox: Sandbox, svc: Svc
 ) -> None:

@@ -76,7 +76,13 @@ def test_what_cannot_be_meant_is_one_line(
     assert len(result.err) < 1000
 
 
-@pytest.mark.parametrize("words", [("events", "inbox", "--max"), ("requests", "list", "--limit")])
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("requests", "list", "--limit"),
+        pytest.param(("events", "inbox", "--max"), marks=pytest.mark.slow),
+    ],
+)
 def test_a_number_that_no_table_holds_is_all_of_it(words: tuple[str, ...]) -> None:
     """Twenty digits are a number like any other."""
     assert program(*words, "9" * 20).code == 0
@@ -248,7 +254,10 @@ def test_waiting_ends_with_the_deadline_of_the_command(server: ScriptedServer) -
     assert 60 <= clock.monotonic() < 62
 
 
-@pytest.mark.parametrize("argv", [("requests", "list"), ("orders", "cancel", "ord_1")])
+@pytest.mark.parametrize(
+    "argv",
+    [("orders", "cancel", "ord_1"), pytest.param(("requests", "list"), marks=pytest.mark.slow)],
+)
 def test_too_many_open_files_is_what_is_said(argv: tuple[str, ...]) -> None:
     """The advice is about descriptors, and not about space on the disk."""
     code = (

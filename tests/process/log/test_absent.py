@@ -48,7 +48,9 @@ def test_command_says_in_one_line_how_to_get_it(argv: tuple[str, ...]) -> None:
     assert "\n" not in error["message"]
 
 
-@pytest.mark.parametrize("argv", [("listen", "--timeout", "0"), ("inbox",)])
+@pytest.mark.parametrize(
+    "argv", [("listen", "--timeout", "0"), pytest.param(("inbox",), marks=pytest.mark.slow)]
+)
 def test_whoever_names_no_log_loads_nothing_of_it(argv: tuple[str, ...]) -> None:
     """SQLite stays all that a lone user meets, also where the extra is installed."""
     done = run("import sys\nfrom svc.cli.main import main", "events", *argv)

@@ -114,6 +114,7 @@ def test_the_page_around_it_learns_the_outcome_and_nothing_else(
     page.wait_for_url(f"{site.url}/thanks?a=b&order={order['id']}&outcome=paid")
 
 
+@pytest.mark.slow(seconds=2)
 def test_a_page_that_forgets_something_is_told(
     shop: Shop, site: ShopSite, open_page: Open, complaints: list[str]
 ) -> None:
