@@ -220,7 +220,7 @@ class Columns:
         return _build_filled(index, self._text)
 
     def _build_whole(self, index: int, name: str, kind: Kind) -> Build:
-        least, is_money = kind.least, kind.type == "amount"
+        minimum, is_money = kind.minimum, kind.type == "amount"
         spelling = self._spellings.setdefault(name, _Spelling())
 
         def build(cells: Cells) -> Any:
@@ -230,7 +230,7 @@ class Columns:
             currency = None if self._currency is None else cells[self._currency]
             try:
                 number = parse_whole_number(
-                    text, name, least=least, currency=currency, is_text=True, is_money=is_money
+                    text, name, minimum=minimum, currency=currency, is_text=True, is_money=is_money
                 )
             except UsageError as error:
                 spelling.add(text, error)
@@ -263,7 +263,7 @@ class Columns:
                 )
             try:
                 return parse_whole_number(
-                    str(number), name, least=kind.least, currency=currency, is_text=True
+                    str(number), name, minimum=kind.minimum, currency=currency, is_text=True
                 )
             except UsageError as error:
                 raise BadRow.of(error) from None

@@ -337,7 +337,7 @@ def _check_kind(kind: Kind, text: str) -> bool:
     """Checks a value of a field; returns whether JSON has it without quotes."""
     if kind.type in _WHOLE:
         is_whole = text.isascii() and text.isdigit() and (text[0] != "0" or text == "0")
-        if not is_whole or len(text) > _DIGITS_MAX or not kind.least <= int(text) <= AMOUNT_MAX:
+        if not is_whole or len(text) > _DIGITS_MAX or not kind.minimum <= int(text) <= AMOUNT_MAX:
             raise _NotPlainError
         return True
     if kind.type == "boolean":

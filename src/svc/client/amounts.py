@@ -22,7 +22,7 @@ def parse_whole_number(
     value: object,
     name: str,
     *,
-    least: int = 1,
+    minimum: int = 1,
     currency: str | None = None,
     is_text: bool,
     is_money: bool = True,
@@ -33,10 +33,11 @@ def parse_whole_number(
     of a CSV. In JSON it is not, and a quoted number such as `"4999"` is refused.
 
     Raises:
-        UsageError: the value is not spelled in plain ASCII digits, or is below `least` or above the
-            maximum; `param` is `name`, and the hint has the right number if it is unambiguous.
+        UsageError: the value is not spelled in plain ASCII digits, or is below `minimum` or above
+            the largest amount; `param` is `name`, and the hint has the right number if it is
+            unambiguous.
     """
-    if type(value) is int and least <= value <= AMOUNT_MAX:
+    if type(value) is int and minimum <= value <= AMOUNT_MAX:
         return value  # what was read as one was spelled as one
     text = _spell_number(value)
     if text is None or (isinstance(value, str) and not is_text):
@@ -45,20 +46,20 @@ def parse_whole_number(
     if not _is_whole(text):
         hint = _suggest_number(text, name, currency) if is_money else _as_whole(text)
         raise _build_error(f"{name} {_show_value(value)} is not a whole number", name, hint)
-    if len(text) > _DIGITS_MAX or not least <= int(text) <= AMOUNT_MAX:
+    if len(text) > _DIGITS_MAX or not minimum <= int(text) <= AMOUNT_MAX:
         raise _build_error(
-            f"{name} {_truncate(text)} is not from {least} to {AMOUNT_MAX}", name, None
+            f"{name} {_truncate(text)} is not from {minimum} to {AMOUNT_MAX}", name, None
         )
     return int(text)
 
 
 def amount_option(
-    text: str | None, name: str, currency: str | None, *, least: int = 1
+    text: str | None, name: str, currency: str | None, *, minimum: int = 1
 ) -> int | None:
     """Parses the amount of an option; None stays None. Raises as `parse_whole_number`."""
     if text is None:
         return None
-    return parse_whole_number(text, name, least=least, currency=currency, is_text=True)
+    return parse_whole_number(text, name, minimum=minimum, currency=currency, is_text=True)
 
 
 def _spell_number(value: object) -> str | None:

@@ -86,7 +86,7 @@ def check_body(
                 parse_whole_number(
                     value,
                     name,
-                    least=kind.least,
+                    minimum=kind.minimum,
                     currency=currency if isinstance(currency, str) else None,
                     is_text=is_form,
                     is_money=kind.type == "amount",

@@ -28,7 +28,7 @@ class RequestOption(NamedTuple):
         kind: the kind of the value. An `amount` is in minor units; `item`, `pairs` and `list` are
             repeatable.
         words: the name of its set of words in the completion scripts.
-        least: the smallest amount.
+        minimum: the smallest amount.
         is_needed: whether a request is refused without it.
         instead: of one that is needed, the options that may be given together in its place.
         field: that it gives.
@@ -40,7 +40,7 @@ class RequestOption(NamedTuple):
     help: str
     kind: ValueKind
     words: str
-    least: int
+    minimum: int
     is_needed: bool
     instead: tuple[str, ...]
     field: Field
@@ -88,7 +88,7 @@ def _rows(
         field.help.replace("{words}", ", ".join(field.kind.words)),
         _value_kind(field.kind),
         _words(noun, field),
-        field.kind.least,
+        field.kind.minimum,
         needed and field.is_needed,
         (),
         field,

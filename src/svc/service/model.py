@@ -35,7 +35,8 @@ class Kind(NamedTuple):
     """What a value may be.
 
     Attributes:
-        least, most: bounds of a number; `most` also characters of a text, entries of a list.
+        minimum, maximum: bounds of a number; `maximum` also limits the characters of a text and
+            the entries of a list.
         words: of a choice; of a country, codes beyond ISO 3166-1.
         answered: words that answers alone have.
         of: the object that an identifier is of, or that stands here whole.
@@ -49,8 +50,8 @@ class Kind(NamedTuple):
     """
 
     type: ValueType
-    least: int = 0
-    most: int = 0
+    minimum: int = 0
+    maximum: int = 0
     words: tuple[str, ...] = ()
     answered: tuple[str, ...] = ()
     of: str = ""
@@ -286,7 +287,7 @@ class Resource(NamedTuple):
         return f"{self.path}/*{action.step}" if action.is_on_one else self.path
 
 
-TEXT: Final = Kind("text", most=500)
+TEXT: Final = Kind("text", maximum=500)
 BOOLEAN: Final = Kind("boolean")
 TIMESTAMP: Final = Kind("timestamp")
 CURRENCY: Final = Kind("currency")
@@ -296,9 +297,9 @@ FREE: Final = Kind("free")  # names and texts of the caller's own
 LAST4: Final = Kind("text", pattern="[0-9A-Za-z]{4}", shape="4 letters or digits")
 
 
-def text(most: int) -> Kind:
+def text(maximum: int) -> Kind:
     """A text of at most so many characters."""
-    return Kind("text", most=most)
+    return Kind("text", maximum=maximum)
 
 
 def build_shape(pattern: str, shape: str) -> Kind:
@@ -306,14 +307,14 @@ def build_shape(pattern: str, shape: str) -> Kind:
     return Kind("text", pattern=pattern, shape=shape)
 
 
-def amount(least: int = 1, currency: str = "currency") -> Kind:
+def amount(minimum: int = 1, currency: str = "currency") -> Kind:
     """An amount in the minor unit of the currency that stands beside it."""
-    return Kind("amount", least, AMOUNT_MAX, currency=currency)
+    return Kind("amount", minimum, AMOUNT_MAX, currency=currency)
 
 
-def integer(least: int, most: int) -> Kind:
+def integer(minimum: int, maximum: int) -> Kind:
     """A whole number that is no money."""
-    return Kind("integer", least, most)
+    return Kind("integer", minimum, maximum)
 
 
 def identifier(of: str) -> Kind:
@@ -336,9 +337,9 @@ def embed(of: str) -> Kind:
     return Kind("object", of=of)
 
 
-def list_of(entry: Kind, most: int, *, unique: bool = False) -> Kind:
+def list_of(entry: Kind, maximum: int, *, unique: bool = False) -> Kind:
     """A list with at most so many entries."""
-    return Kind("list", 1, most, entry=entry, unique=unique)
+    return Kind("list", 1, maximum, entry=entry, unique=unique)
 
 
 def collection(name: str) -> str:

@@ -34,7 +34,7 @@ RESOURCE: Final = Resource(
         build_id_field("webhook_endpoint"),
         Field(
             "url",
-            Kind("url", most=2000),
+            Kind("url", maximum=2000),
             "Where events are sent.",
             "--url URL",
             "create",

@@ -256,11 +256,11 @@ def kind_of(field: Field) -> str:
         case "object" if kind.of:
             return f"object:{kind.of}"
         case "amount" | "integer":
-            return f"{kind.type}:{kind.least}"
+            return f"{kind.type}:{kind.minimum}"
         case "list":
-            return f"list:{kind.most}"
-        case "text" if kind.most and (is_typed or field.answered == "given"):
-            return f"text:{kind.most}"
+            return f"list:{kind.maximum}"
+        case "text" if kind.maximum and (is_typed or field.answered == "given"):
+            return f"text:{kind.maximum}"
         case "text" if kind.pattern and field.answered == "never":
             return "text:0"
     return kind.type
@@ -280,7 +280,7 @@ def test_evidence() -> None:
     assert dispute is not None
     evidence = next(field for field in dispute.fields if field.name == "evidence")
     assert [field.name for field in evidence.kind.fields] == EVIDENCE.split()
-    assert {field.kind.most for field in evidence.kind.fields} == {20_000}
+    assert {field.kind.maximum for field in evidence.kind.fields} == {20_000}
 
 
 # Every set of words; of a status with those that end a wait, and those that mean a failure.

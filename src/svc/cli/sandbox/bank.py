@@ -107,7 +107,7 @@ def customs(
 
     $ svc sandbox customs ord_7cXd9eYf1gZh2iWj3kPq0aVb --charged 4500
     """
-    amount = amount_option(charged, "--charged", None, least=0)
+    amount = amount_option(charged, "--charged", None, minimum=0)
     call_and_show(
         Session.of(ctx),
         control_call("POST", "orders", order, "customs", body={"charged": amount or 0}),

@@ -106,7 +106,7 @@ def balances(
     """
     session = Session.of(ctx)
     wanted = {
-        currency: amount_option(amount, currency, currency, least=-AMOUNT_MAX)
+        currency: amount_option(amount, currency, currency, minimum=-AMOUNT_MAX)
         for currency, amount in pairs_of(changes, "CURRENCY=AMOUNT", _SHOWN).items()
     }
     mode, _ = session.settings.mode, session.out

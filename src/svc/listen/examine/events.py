@@ -139,7 +139,7 @@ class ExampleObjects:
             case "choice":
                 return kind.words[0]
             case "amount":
-                return _AMOUNT if kind.least else 0
+                return _AMOUNT if kind.minimum else 0
         return _VALUES[kind.type]
 
 

@@ -31,15 +31,15 @@ ObjectRule = Callable[[Params, str], None]
 _KINDS: Final[Mapping[str, Callable[[Kind], ParameterKind]]] = {
     "identifier": lambda _: kinds.Text(),
     "choice": lambda kind: kinds.Choice(kind.words),
-    "amount": lambda kind: kinds.Amount(kind.least),
-    "integer": lambda kind: kinds.Integer(kind.least, kind.most),
+    "amount": lambda kind: kinds.Amount(kind.minimum),
+    "integer": lambda kind: kinds.Integer(kind.minimum, kind.maximum),
     "boolean": lambda _: kinds.Boolean(),
     "timestamp": lambda _: kinds.Timestamp(),
     "currency": lambda _: kinds.Currency(),
     "country": lambda kind: kinds.Country(kind.words),
     "tariff_code": lambda _: kinds.HsCode(),
     "event_type": lambda _: kinds.EventType(),
-    "url": lambda kind: kinds.Url(kind.most),
+    "url": lambda kind: kinds.Url(kind.maximum),
     "free": lambda _: Metadata(),
 }
 
@@ -85,14 +85,14 @@ def _table(
 
 def _kind(kind: Kind, rule: ObjectRule | None) -> ParameterKind:
     if kind.entry is not None:
-        return ListOf(_kind(kind.entry, None), kind.most)
+        return ListOf(_kind(kind.entry, None), kind.maximum)
     if kind.type == "object":
         inner = _table(kind.fields, {})
         return Object(inner, _with_one_of(kind, rule), partial=kind.merged)
     if kind.pattern:
         return kinds.Shaped(re.compile(kind.pattern), kind.shape)
     if kind.type == "text":
-        return kinds.Text(kind.most)
+        return kinds.Text(kind.maximum)
     return _KINDS[kind.type](kind)
 
 
@@ -139,7 +139,7 @@ def _build_answer_schema(field: Field) -> Schema:
 
 def _schema(kind: Kind, *, is_given: bool = False) -> Schema:
     if kind.type == "amount" and not is_given:  # a sum may be larger than what can be given
-        return {"type": "integer", "minimum": kind.least}
+        return {"type": "integer", "minimum": kind.minimum}
     if kind.pattern:
         return {"type": "string", "pattern": f"^{kind.pattern}$"}
     made = _SCHEMAS.get(kind.type)
@@ -162,19 +162,19 @@ def _object(kind: Kind) -> Schema:
 
 def _list(kind: Kind) -> Schema:
     made: Schema = {"type": "array", "items": _schema(kind.entry or kind)}
-    if kind.least:
-        made["minItems"] = kind.least
+    if kind.minimum:
+        made["minItems"] = kind.minimum
     if kind.unique:
         return {**made, "uniqueItems": True}
-    return {**made, "maxItems": kind.most} if kind.most else made
+    return {**made, "maxItems": kind.maximum} if kind.maximum else made
 
 
 _SCHEMAS: Final[Mapping[str, Callable[[Kind], Schema]]] = {
     "identifier": lambda kind: schema.identifier(ID_PREFIXES[kind.of]),
     "choice": lambda kind: schema.words((*kind.words, *kind.answered)),
     "event_type": lambda _: schema.words(EVENT_TYPES),
-    "amount": lambda kind: schema.integer(kind.least, kind.most),
-    "integer": lambda kind: schema.integer(kind.least, kind.most),
+    "amount": lambda kind: schema.integer(kind.minimum, kind.maximum),
+    "integer": lambda kind: schema.integer(kind.minimum, kind.maximum),
     "boolean": lambda _: schema.BOOLEAN,
     "timestamp": lambda _: schema.TIMESTAMP,
     "currency": lambda _: schema.CURRENCY,

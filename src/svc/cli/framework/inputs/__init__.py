@@ -201,7 +201,7 @@ def file_reader(stdin: TextIO) -> ReadFile:
 
 def _item_value(name: str, value: str, currency: str | None) -> str | int | None:
     if name == "unit_amount":
-        return amount_option(value, "unit_amount", currency, least=0)
+        return amount_option(value, "unit_amount", currency, minimum=0)
     if name == "quantity":
         return parse_whole_number(value, name, is_text=True, is_money=False)
     return value
