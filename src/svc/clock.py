@@ -6,6 +6,7 @@ The room `cli` makes one `SystemClock` for each command and passes it on to `cli
 """
 
 import time
+from functools import lru_cache
 from typing import Protocol
 
 from svc.system import signals
@@ -16,6 +17,7 @@ def utc(seconds: float) -> str:
     return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(seconds))
 
 
+@lru_cache(maxsize=256)  # the lines of a file tell few different seconds, one after the other
 def seconds_of(text: str) -> float | None:
     """Unix seconds of what `utc` writes; None where a text is no such time."""
     from datetime import UTC, datetime

@@ -99,6 +99,6 @@ RULES: Final[dict[str, tuple[tuple[Any, str, Any], ...]]] = {
     ),
     "only the service's own refusal settles what was open": ((refusal, "settles", _any_own_code),),
     "what a list has done belongs to an account": (
-        (planner._Planner, "_relation", lambda self, evidence: policy.KeyRelation.SAME),
+        (planner._Planner, "_compare", lambda *_: policy.KeyRelation.SAME),
     ),
 }

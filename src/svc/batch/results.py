@@ -11,18 +11,19 @@ import json
 import os
 import stat
 from array import array
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from itertools import islice
 from pathlib import Path
 from types import TracebackType
-from typing import BinaryIO, Final, NamedTuple, Self
+from typing import Any, BinaryIO, Final, NamedTuple, Self
 
 from svc.clock import seconds_of
 from svc.delivery.evidence import DONE_BY_HAND, PastLine
 from svc.delivery.journal.batches import BatchName
 from svc.errors import LocalError, system_words, translate_errors
 from svc.system import files
+from svc.system.spool import Spool
 
 _PIECE: Final = 1_000  # lines that are written at once
 RESULTS_ENDING: Final = ".results.ndjson"
@@ -82,7 +83,7 @@ class PastResults(NamedTuple):
         damaged: how many lines cannot be read, without the last line of a killed run.
     """
 
-    lines: tuple[PastLine, ...] = ()
+    lines: Sequence[PastLine] = ()
     is_old: bool = False
     damaged: int = 0
 
@@ -108,18 +109,24 @@ def failure(
     }
 
 
+def _make_line(record: tuple[Any, ...]) -> PastLine:
+    return tuple.__new__(PastLine, record)
+
+
 class _WholeLines:
     """An open file of complete lines, one for a row.
 
     Attributes:
         count: the number of lines.
         end: the position after the last complete line.
+        is_in_order: whether the lines have the order of their rows.
     """
 
     def __init__(self, file: BinaryIO) -> None:
         self.file = file
         self.count = 0
         self.end = 0
+        self.is_in_order = True
         self._begins = array("q")  # of each row's line, -1 where it has none
 
     def __contains__(self, row: int) -> bool:
@@ -133,6 +140,7 @@ class _WholeLines:
         self.file.write(b"".join(texts.values()))
         self.file.flush()
         for row, text in texts.items():
+            self.is_in_order = self.is_in_order and row >= len(self._begins)
             self._begins.extend([-1] * (row + 1 - len(self._begins)))
             self._begins[row] = self.end
             self.end += len(text)
@@ -174,6 +182,7 @@ class Results:
         self._opened: list[BinaryIO] = []
         self._unfinished = False
         self._own: os.stat_result | None = None
+        self._published = 0  # the end of the lines that were written with the file
         self.failure: LocalError | None = None
 
     def __enter__(self) -> Self:
@@ -247,16 +256,17 @@ class Results:
                 return PastResults()
             with os.fdopen(handle, "rb") as file:
                 self._read = os.fstat(file.fileno())
-                found, damaged = [], 0
+                found, is_old, damaged = Spool(_make_line), False, 0
                 for text in file:
                     try:
                         line = self._parse_past(text)
                     except (ValueError, _DamagedLineError):
                         damaged += text.endswith(b"\n")  # else a kill or a full disk cut it off
-                    else:
-                        found += [line] if line is not None else []
-        is_old = any(line.first_sent is None or not line.likeness for line in found)
-        return PastResults(tuple(found), is_old, damaged)
+                        continue
+                    if line is not None:
+                        found.append(line)
+                        is_old = is_old or line.first_sent is None or not line.likeness
+        return PastResults(found, is_old, damaged)
 
     def _parse_past(self, text: bytes) -> PastLine | None:
         """Parses a line; None for a line of another batch, or of a row that was not sent.
@@ -345,8 +355,11 @@ class Results:
                 hint=_AGAIN_ELSEWHERE,
             )
             return
+        assert self._lines is not None
+        is_written = self._lines.is_in_order and self._lines.end == self._published
+        if is_written and self._is_in_place():
+            return
         with self._keep_what_can_be():
-            assert self._lines is not None
             before = self._lines
             self._lines = before.copy_in_order(self._create())
             before.file.close()
@@ -366,6 +379,13 @@ class Results:
     def _text(self, line: ResultLine) -> bytes:
         shown = {"import": self._import_id, "run": self._label, **line._asdict()}
         return (json.dumps(shown) + "\n").encode("ascii")
+
+    def _is_in_place(self) -> bool:
+        """Whether the file at the path is the one that this run writes."""
+        try:
+            return self._own is not None and os.path.samestat(self.path.lstat(), self._own)
+        except OSError:
+            return False
 
     def _is_anothers(self) -> bool:
         """Whether another run has replaced the file meanwhile; False if the file is gone."""
@@ -389,6 +409,7 @@ class Results:
         self._opened.append(placed)
         self._lines.file = placed
         self._own = os.fstat(placed.fileno())
+        self._published = self._lines.end
         self._unfinished = False
 
     @contextmanager

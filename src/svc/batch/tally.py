@@ -7,7 +7,7 @@ from bisect import insort
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from svc.batch.results import ResultLine, failure
 from svc.client.contradiction import CONTRADICTED
@@ -174,7 +174,8 @@ class Tally:
         self._held_error = held_error
         self._ended = bytearray(plan.rows + 1)  # 1 at the number of each row that has
         self.totals = Totals(plan.rows, held=len(plan.held))
-        for line in self.known():
+        self.totals.skipped += len(plan.done)
+        for line in self._list_unsent():
             (self.totals.skip if line.outcome == "done" else self.totals.add)(line)
 
     def __contains__(self, row: int) -> bool:
@@ -184,6 +185,10 @@ class Tally:
         """Yields the lines of rows that this run does not send."""
         for one in self._plan.done:
             yield _build_passed_line(one, "done", None)
+        yield from self._list_unsent()
+
+    def _list_unsent(self) -> Iterator[ResultLine]:
+        """Yields the lines of rows that are not done and that no run sends as they are."""
         for one in self._plan.held:
             yield _build_held_line(one, self._held_error)
         yield from map(build_bad_line, self._plan.bad)
@@ -248,16 +253,15 @@ def build_row_line(
     )
 
 
-def _line(row: BatchRow, outcome: str) -> ResultLine:
-    """Builds a line with the fields of the row itself."""
+def _line(row: BatchRow, outcome: str, **more: Any) -> ResultLine:
+    """Builds a line with the fields of the row itself, and `more`."""
+    about = about_of(row.subject) or None
     return ResultLine(
         row.number,
         row.line,
         outcome,
-        likeness=row.alike,
-        row_id=row.row_id,
-        about=about_of(row.subject) or None,
-        amount=row.amount,
+        **{"likeness": row.alike, "row_id": row.row_id, "about": about, "amount": row.amount}
+        | more,
     )
 
 
@@ -313,9 +317,11 @@ def _build_passed_line(
 ) -> ResultLine:
     """Builds the line of a valid row that is not sent, with the facts about its request."""
     evidence, duplicate = one.evidence, one.duplicate
-    line = _line(one.row, outcome)._replace(error=error)
     if duplicate is not None:  # what a single command has done, whatever the row itself came to
-        return line._replace(
+        return _line(
+            one.row,
+            outcome,
+            error=error,
             id=duplicate.object_id,
             idempotency_key=duplicate.key,
             request=duplicate.request,
@@ -325,13 +331,16 @@ def _build_passed_line(
         )
     assert evidence is not None
     settled = evidence.intent.settled if evidence.intent else None
-    return line._replace(
+    return _line(
+        one.row,
+        outcome,
+        error=error,
         id=evidence.object_id,
         status=settled.object_status if settled else None,
         idempotency_key=evidence.key,
         request=evidence.request if evidence.intent else None,
         world=evidence.world,
         key_fingerprint=evidence.key_fingerprint or None,
-        likeness=evidence.alike or line.likeness,
+        likeness=evidence.alike or one.row.alike,
         first_sent=utc(evidence.at),
     )

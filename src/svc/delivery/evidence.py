@@ -6,13 +6,11 @@ unknown. It counts as not sent only if none of them says more (promise R116).
 `svc batch` gathers the evidence before it plans (`cli.batch.facts`); `planner` matches it to rows.
 """
 
-from collections.abc import Iterable, Sequence
 from enum import IntEnum
 from typing import Final, NamedTuple
 
 from svc.client.contradiction import CONTRADICTED
 from svc.delivery.journal.entry import KEY_REUSED, Intent
-from svc.delivery.likeness import row_likeness
 
 
 class Known(IntEnum):
@@ -159,46 +157,8 @@ def merge_evidence(journal: Evidence | None, results: Evidence | None) -> Eviden
         return results._replace(
             at=min(journal.at, results.at), server_time=journal.server_time, intent=journal.intent
         )
-    return journal._replace(at=min(journal.at, results.at) if results.at else journal.at)
-
-
-def collect_evidence(
-    intents: Iterable[Intent],
-    lines: Sequence[PastLine],
-    *,
-    is_named: bool,
-    world: str | None,
-) -> list[Evidence]:
-    """Collects the evidence of each request of a batch; the idempotency key identifies a request.
-
-    `is_named` is whether the file has an id for each row. `world` identifies the present state of a
-    sandbox, None for other services; requests of a state before a reset are left out.
-    """
-
-    def match_of(row_id: str | None, likeness: str) -> str:
-        return row_likeness(row_id) if is_named and row_id else likeness
-
-    told = {line.key: line for line in lines}
-    found: list[Evidence] = []
-    for intent in intents:
-        likeness = match_of(intent.row_id, intent.likeness)
-        line = told.pop(intent.stored.idempotency_key, None)
-        joined = merge_evidence(
-            build_intent_evidence(intent, likeness),
-            build_line_evidence(line, likeness) if line else None,
-        )
-        assert joined is not None
-        found.append(joined)
-    for line in told.values():
-        likeness = match_of(line.row_id, line.likeness or "")
-        found.append(build_line_evidence(line, likeness))
-    return [
-        one for one in found if one.known is not Known.NOTHING and not _is_gone(one.world, world)
-    ]
-
-
-def _is_gone(made_in: str | None, world: str | None) -> bool:
-    return world is not None and made_in is not None and made_in != world
+    is_earlier = bool(results.at) and results.at < journal.at
+    return journal._replace(at=results.at) if is_earlier else journal
 
 
 def age_of(at: float, server_time: float | None, now: float, served_now: float | None) -> float:

@@ -6,12 +6,13 @@
 
 from array import array
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Final, Generic, NamedTuple, Protocol, TypeVar
 
 from svc.delivery.evidence import Evidence
+from svc.delivery.evidence_list import EvidenceList
 from svc.delivery.journal.batches import BatchName, Duplicate
 from svc.delivery.journal.entry import Intent, KeyEquivalence
 from svc.delivery.policy import (
@@ -196,7 +197,7 @@ class BatchPlan:
     keys: "RowKeys"
     digests: Digests
     orphans: list[Evidence] = field(default_factory=list)
-    gone: list[Evidence] = field(default_factory=list)
+    gone: Sequence[Evidence] = ()
     stop: StopReason | None = None
     newest: float | None = None
 
@@ -223,7 +224,7 @@ class BatchFacts(NamedTuple):
     """
 
     batch: BatchName
-    evidence: Sequence[Evidence]
+    evidence: EvidenceList
     duplicates: Sequence[Duplicate]
     account: KeyEquivalence
     own_key: str
@@ -238,13 +239,14 @@ class BatchFacts(NamedTuple):
 class RowKeys:
     """Computes the idempotency keys of rows: no key twice, and the same keys on every machine.
 
-    `known` are the keys of earlier requests. `likenesses` are those of all rows: for a row without
-    an equal one no state has to be remembered.
+    `evidence` has the keys of earlier requests. `likenesses` are those of all rows: for a row
+    without an equal one no state has to be remembered.
     """
 
-    def __init__(self, batch: BatchName, known: Iterable[str], likenesses: Digests) -> None:
+    def __init__(self, batch: BatchName, evidence: EvidenceList, likenesses: Digests) -> None:
         self._batch = batch
-        self._used = set(known)
+        self._evidence = evidence
+        self._used: set[str] = set()  # of this plan
         self._likenesses = likenesses
         self._ordinals: Counter[str] = Counter()
 
@@ -255,11 +257,10 @@ class RowKeys:
     def first(self, row: BatchRow) -> int:
         """The first ordinal whose key no earlier request has used."""
         is_alone = not self._likenesses.repeats(row.likeness)
-        if is_alone and not self._used:
+        if is_alone and not self._evidence:
             return 0
         for ordinal in range(self._ordinals[row.likeness], _ORDINALS_MAX):
-            key = self.key_of(row, ordinal) if self._used else ""
-            if key not in self._used:
+            if not self._evidence or not self._is_used(self.key_of(row, ordinal)):
                 if not is_alone:
                     self._ordinals[row.likeness] = ordinal + 1
                 return ordinal
@@ -270,10 +271,13 @@ class RowKeys:
         ordinal, refusals = self._place_of(row.likeness, key)
         for number in range(refusals + 1, refusals + _ORDINALS_MAX):
             found = self._batch.key_of(row.likeness, ordinal, number)
-            if found not in self._used:
+            if not self._is_used(found):
                 self._used.add(found)
                 return found
         raise AssertionError(row)
+
+    def _is_used(self, key: str) -> bool:
+        return key in self._used or bool(self._evidence.find_key(key))
 
     def _place_of(self, identity: str, key: str) -> tuple[int, int]:
         """The ordinal and number of refusals of a key; a key of an older version is before all."""

@@ -14,6 +14,7 @@ from typing import Final
 
 from svc.client.retry import KEY_SAFE_SECONDS
 from svc.delivery.evidence import EFFECTIVE, Evidence, Known, age_of
+from svc.delivery.evidence_list import EvidenceList, EvidenceSelection, Source
 from svc.delivery.journal.batches import Duplicate
 from svc.delivery.likeness import UnreadableBody, about_of, fields_of, is_making, subject_of
 from svc.delivery.plan import (
@@ -39,7 +40,7 @@ from svc.delivery.policy import (
     RowState,
     decide_row,
 )
-from svc.system.spool import Digests
+from svc.system.spool import DigestIndex, Digests
 
 _DUPLICATE_SECONDS: Final = DUPLICATE_DAYS * 24 * 3600
 
@@ -57,7 +58,7 @@ class _Planner:
         self._facts = facts
         self._shelf = _Shelf(facts.evidence)
         self._others = _Others(facts)
-        self._matches: list[Evidence | None] = []
+        self._matches = array("q")  # the number of each row's evidence, or -1
         self._decisions = array("B")
         self._decided: dict[RowState, RowDecision] = {}  # few states
         self._state: RowState | None = None  # of the row before
@@ -67,7 +68,8 @@ class _Planner:
         self._ordinals: dict[int, int] = {}  # of keys that are not the first
         self._walked: dict[int, str] = {}  # keys behind those that are used up
         digests, self._likenesses = Digests(), Digests()
-        self._keys = RowKeys(facts.batch, (one.key for one in facts.evidence), self._likenesses)
+        self._keys = RowKeys(facts.batch, facts.evidence, self._likenesses)
+        self._relations: dict[tuple[int, bool], KeyRelation] = {}
         self._plan = BatchPlan(
             tasks=RowSelection(rows, self._task_at),
             bad=RowSelection(rows, self._bad_at),
@@ -81,28 +83,27 @@ class _Planner:
         self._stops = defaultdict[RowDecision, RowSelection[UnsentRow]](self._pick)
 
     def plan(self) -> BatchPlan:
-        plan, edits = self._plan, _Edits(doubles=self._facts.doubles)
+        plan, edits = self._plan, _Edits(self._facts.evidence, doubles=self._facts.doubles)
         for place, row in enumerate(self._rows):
-            evidence = None
+            number = None
             if isinstance(row, InvalidRow):
                 plan.bad.add(place)
             else:
-                evidence = self._shelf.take(row)
+                number = self._shelf.take(row)
                 plan.digests.add(row.alike)
                 self._likenesses.add(row.likeness)
-                edits.see(row, evidence)
-            self._matches.append(evidence)
-        left = self._shelf.left()
-        plan.orphans = [one for one in left if one.known is Known.UNKNOWN]
-        plan.gone = [one for one in left if one.known is Known.DONE]
+                edits.see(row, number)
+            self._matches.append(-1 if number is None else number)
+        plan.orphans = list(self._shelf.select_left(Known.UNKNOWN))
+        plan.gone = self._shelf.select_left(Known.DONE)
         plan.newest = self._newest_effect()
         edits.compare(plan.gone)
         for place, row in enumerate(self._rows):
             self._decisions.append(0)
             if isinstance(row, BatchRow):
-                evidence = self._matches[place]
-                before = None if evidence is not None else edits.find_before(row)
-                self._place(place, row, evidence, before)
+                number = self._matches[place]
+                before = None if number >= 0 else edits.find_before(row)
+                self._place(place, row, number, before)
         for decision in BATCH_STOPS:
             if decision in self._stops:
                 plan.stop = StopReason(decision, self._stops[decision])
@@ -118,11 +119,15 @@ class _Planner:
         decision = _DECISIONS[self._decisions[place]]
         return UnsentRow(
             row,
-            self._matches[place],
+            self._evidence_of(place),
             decision,
             self._duplicates.get(place),
             self._before.get(place),
         )
+
+    def _evidence_of(self, place: int) -> Evidence | None:
+        number = self._matches[place]
+        return None if number < 0 else self._facts.evidence[number]
 
     def _bad_at(self, place: int) -> InvalidRow:
         row = self._rows[place]
@@ -143,17 +148,14 @@ class _Planner:
     def _newest_effect(self) -> float | None:
         """Seconds since the newest effect of the batch and label; None where there is none."""
         times = self._facts.times
-        ages = [
-            age_of(one.at, one.server_time, times.now, times.served)
-            for one in self._facts.evidence
-            if one.known in (Known.DONE, Known.CONTRADICTED)
-        ]
-        return min(ages, default=None)
+        return self._facts.evidence.find_newest_age(
+            (Known.DONE, Known.CONTRADICTED), times.now, times.served
+        )
 
-    def _place(
-        self, place: int, row: BatchRow, evidence: Evidence | None, before: Evidence | None
-    ) -> None:
-        known = Known.NOTHING if evidence is None else evidence.known
+    def _place(self, place: int, row: BatchRow, number: int, before: Evidence | None) -> None:
+        known = Known.NOTHING if number < 0 else self._facts.evidence.known_at(number)
+        has_name = row.row_id is not None or row.given_key is not None
+        evidence = self._evidence_of(place) if has_name or known is Known.UNKNOWN else None
         is_edited = before is not None or _is_changed(row, evidence)
         allowed = self._facts.permissions
         if row.given_key is not None and evidence is not None:
@@ -163,18 +165,14 @@ class _Planner:
             duplicate_state, duplicate = self._others.take(row)
         state = RowState(
             known,
-            evidence is not None and self._is_key_old(evidence),
+            known is Known.UNKNOWN and evidence is not None and self._is_key_old(evidence),
             (self._plan.newest or 0.0) >= EFFECT_OLD_SECONDS,
-            KeyRelation.SAME if evidence is None else self._relation(evidence),
+            KeyRelation.SAME if number < 0 else self._relation(number, known),
             duplicate_state,
             is_edited,
             *allowed,
         )
-        if state != self._state:  # rows of a file differ little, and a hash takes longer
-            self._state = state
-            self._decision = self._decided.get(state) or decide_row(state)
-            self._decided[state] = self._decision
-        decision = self._decision
+        decision = self._decide(state)
         self._decisions[place] = _NUMBERS[decision]
         if duplicate is not None:
             self._duplicates[place] = duplicate
@@ -184,11 +182,16 @@ class _Planner:
             self._stops[decision].add(place)
         if duplicate_state is DuplicateState.OLD:
             self._plan.noted.add(place)
-        self._sort(place, row, evidence, decision)
+        self._sort(place, row, decision)
 
-    def _sort(
-        self, place: int, row: BatchRow, evidence: Evidence | None, decision: RowDecision
-    ) -> None:
+    def _decide(self, state: RowState) -> RowDecision:
+        if state != self._state:  # rows of a file differ little, and a hash takes longer
+            self._state = state
+            self._decision = self._decided.get(state) or decide_row(state)
+            self._decided[state] = self._decision
+        return self._decision
+
+    def _sort(self, place: int, row: BatchRow, decision: RowDecision) -> None:
         plan = self._plan
         if decision in ROW_STOPS:
             plan.held.add(place)
@@ -199,7 +202,8 @@ class _Planner:
             plan.done.add(place)
         else:
             plan.tasks.add(place)
-            if evidence is None or decision is RowDecision.SEND:
+            evidence = None if decision is RowDecision.SEND else self._evidence_of(place)
+            if evidence is None:
                 if not row.given_key and (ordinal := self._keys.first(row)):
                     self._ordinals[place] = ordinal
             elif decision is RowDecision.RETRY_FAILED:
@@ -215,11 +219,21 @@ class _Planner:
             ages.append(times.dated - dated)
         return max(ages) >= KEY_SAFE_SECONDS or times.now < evidence.at - 10.0
 
-    def _relation(self, evidence: Evidence) -> KeyRelation:
-        seen, is_file = self._facts.unseen, evidence.intent is None
-        if is_file and evidence.known is not Known.UNKNOWN and seen is not KeyRelation.NOT_KNOWN:
+    def _relation(self, number: int, known: Known) -> KeyRelation:
+        """Whether the key of an earlier request is of the account; alike for all of one source."""
+        evidence = self._facts.evidence
+        place = evidence.source_at(number), known is Known.UNKNOWN
+        if place not in self._relations:
+            one = evidence[number]
+            source = Source(one.intent is not None, one.key_fingerprint)
+            self._relations[place] = self._compare(source, known)
+        return self._relations[place]
+
+    def _compare(self, source: Source, known: Known) -> KeyRelation:
+        seen, is_file = self._facts.unseen, not source.is_recorded
+        if is_file and known is not Known.UNKNOWN and seen is not KeyRelation.NOT_KNOWN:
             return seen
-        hint = evidence.key_fingerprint
+        hint = source.key_fingerprint
         if hint and (hint == self._facts.own_key or hint in self._facts.account.same):
             return KeyRelation.SAME
         if hint in self._facts.account.other:
@@ -232,52 +246,74 @@ _NUMBERS: Final = {decision: number for number, decision in enumerate(_DECISIONS
 
 
 class _Shelf:
-    """The evidence of a batch, indexed by likeness and by idempotency key; each is taken once.
+    """The evidence of a batch, found by likeness and by idempotency key; each is taken once.
 
     Of one likeness the last in its list is taken first.
     """
 
-    def __init__(self, evidence: Sequence[Evidence]) -> None:
-        self._by: dict[str, list[Evidence]] = {}
-        self._by_key = {one.key: one for one in evidence}
-        self._taken: set[str] = set()
-        for one in sorted(evidence, key=_order):
-            self._by.setdefault(one.likeness, []).append(one)
-        for shelf in self._by.values():
-            shelf.reverse()
+    def __init__(self, evidence: EvidenceList) -> None:
+        self._evidence = evidence
+        self._taken = bytearray(len(evidence))
+        self._lists: dict[str, list[int]] = {}  # of likenesses with more than one request
+        self._tried = bytearray(len(evidence))  # whether the only one of a likeness was
 
-    def take(self, row: BatchRow) -> Evidence | None:
-        own = self._by_key.get(row.given_key) if row.given_key else None
-        if own is not None and own.key not in self._taken:
-            self._taken.add(own.key)
-            return own
+    def take(self, row: BatchRow) -> int | None:
+        """Takes the evidence that belongs to a row; returns its number, or None."""
+        if not self._taken:
+            return None
+        own = self._evidence.find_key(row.given_key) if row.given_key else ()
+        if own and not self._taken[own[-1]]:
+            return self._mark(own[-1])
         # What was kept before likenesses were, and has no body any more, is known by its digest.
-        for same in (row.likeness, row.alike, row.digest) if self._by else ():
-            shelf = self._by.get(same, [])
-            _put_current_last(shelf, row.alike)
+        for same in dict.fromkeys((row.likeness, row.alike, row.digest)):
+            numbers = self._evidence.find_like(same)
+            shelf = self._find_list(same, numbers, row.alike) if len(numbers) > 1 else numbers
+            if len(numbers) == 1:
+                shelf = [] if self._tried[numbers[0]] else numbers
+                self._tried[numbers[0]] = True
             while shelf:
                 found = shelf.pop()
+                known = self._evidence.known_at(found)
                 # A key of the row's own says that it is another request than what came to nothing.
-                is_other = row.given_key is not None and found.known <= Known.KEY_TAKEN
-                if found.key not in self._taken and not is_other:
-                    self._taken.add(found.key)
-                    return found
+                is_other = row.given_key is not None and known <= Known.KEY_TAKEN
+                if not self._taken[found] and not is_other:
+                    return self._mark(found)
         return None
 
-    def left(self) -> list[Evidence]:
-        return [one for one in self._by_key.values() if one.key not in self._taken]
+    def select_left(self, known: Known) -> "EvidenceSelection":
+        """The requests with an outcome that no row has taken; of one key the last."""
+        found = EvidenceSelection(self._evidence)
+        for number in self._evidence.list_numbers((known,)):
+            if self._evidence.find_equal(number)[-1] == number and not self._taken[number]:
+                found.add(number)
+        return found
 
+    def _mark(self, number: int) -> int:
+        for equal in self._evidence.find_equal(number):
+            self._taken[equal] = True
+        return number
 
-def _put_current_last(shelf: list[Evidence], alike: str) -> None:
-    """Moves to the end the evidence that had an effect with the row's present parameters.
+    def _find_list(self, likeness: str, numbers: Sequence[int], alike: str) -> list[int]:
+        """The requests of a likeness that are not taken yet, those that come first at the end."""
+        shelf = self._lists.get(likeness)
+        if shelf is None:
+            shelf = sorted(numbers, key=lambda number: _order(self._evidence[number]))
+            shelf.reverse()
+            self._lists[likeness] = shelf
+        self._put_current_last(shelf, alike)
+        return shelf
 
-    Rows with the same id have one likeness, and may have been sent with different parameters.
-    """
-    if len(shelf) > 1 and shelf[-1].alike != alike:
-        for place in reversed(range(len(shelf))):
-            if shelf[place].alike == alike and shelf[place].known in EFFECTIVE:
-                shelf.append(shelf.pop(place))
-                return
+    def _put_current_last(self, shelf: list[int], alike: str) -> None:
+        """Moves to the end the evidence that had an effect with the row's present parameters.
+
+        Rows with the same id have one likeness, and may have been sent with different parameters.
+        """
+        if len(shelf) > 1 and self._evidence[shelf[-1]].alike != alike:
+            for place in reversed(range(len(shelf))):
+                one = self._evidence[shelf[place]]
+                if one.alike == alike and one.known in EFFECTIVE:
+                    shelf.append(shelf.pop(place))
+                    return
 
 
 def _order(one: Evidence) -> tuple[int, int, int, int]:
@@ -358,29 +394,41 @@ class _Edits:
     row number of a done row that is gone, and every other done row still has its own number.
     """
 
-    def __init__(self, *, doubles: bool) -> None:
+    def __init__(self, evidence: EvidenceList, *, doubles: bool) -> None:
+        self._evidence = evidence
         self._doubles = doubles
         self._stay = self._moved = False  # whether any done row is in its place, and out of it
-        self._by_place: dict[int | None, Evidence] = {}
-        self._by_subject: dict[str, Evidence] = {}
+        self._gone = EvidenceSelection(evidence)
+        self._by_place: dict[int, int] = {}
+        self._by_subject = DigestIndex()
 
-    def see(self, row: BatchRow, evidence: Evidence | None) -> None:
+    def see(self, row: BatchRow, number: int | None) -> None:
         """Notes whether a done row still has its row number."""
-        if evidence is not None and evidence.known is Known.DONE:
-            self._stay |= evidence.row == row.number
-            self._moved |= evidence.row != row.number
+        if number is not None and self._evidence.known_at(number) is Known.DONE:
+            is_in_place = self._evidence.row_at(number) == row.number
+            self._stay |= is_in_place
+            self._moved |= not is_in_place
 
-    def compare(self, gone: Sequence[Evidence]) -> None:
+    def compare(self, gone: "EvidenceSelection") -> None:
         """Indexes the done rows that are no longer in the file; called after all rows were seen."""
-        keep_places = self._stay and not self._moved
-        self._by_place = {one.row: one for one in gone} if self._doubles and keep_places else {}
-        self._by_subject = {_subject_of(one): one for one in gone}
+        self._gone = gone
+        if self._doubles and self._stay and not self._moved:
+            self._by_place = {self._evidence.row_at(number): number for number in gone.numbers}
+        for number, one in zip(gone.numbers, gone, strict=True):
+            if about := _subject_of(one):
+                self._by_subject.add(about, number)
 
     def find_before(self, row: BatchRow) -> Evidence | None:
         """The done row of which a new row seems to be an edited version, or None."""
+        if not self._gone:
+            return None
+        number: int | None = None
         if row.subject:
-            return self._by_subject.get(about_of(row.subject)) if self._by_subject else None
-        return self._by_place.get(row.number) if self._by_place and is_making(row.path) else None
+            found = self._by_subject.find(about_of(row.subject))
+            number = found[-1] if found else None
+        elif is_making(row.path):
+            number = self._by_place.get(row.number)
+        return None if number is None else self._evidence[number]
 
 
 def _subject_of(one: Evidence) -> str:

@@ -173,6 +173,12 @@ class Database:
                 lambda: [build(row) for row in self._connection.execute(sql, params)]
             )
 
+    def read_each(self, sql: str, params: SqlParams, use: Callable[[Row], object]) -> None:
+        """Calls a function with each row of one moment of the database, outside a transaction."""
+        with self._lock, self._translate_errors():
+            for row in self._busy_retry.run(lambda: self._connection.execute(sql, params)):
+                use(row)
+
     def copy_log(self) -> None:
         """Copies the log into the database, so that the log starts again; does not block others."""
         self.rows("PRAGMA wal_checkpoint(PASSIVE)")

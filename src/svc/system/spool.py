@@ -7,9 +7,9 @@ duplicates.
 import io
 import marshal
 from array import array
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from hashlib import sha256
-from typing import Any, BinaryIO, Final, Generic, TypeVar
+from typing import Any, BinaryIO, Final, TypeVar, overload
 
 from svc.errors import LocalError, system_words, translate_errors
 
@@ -18,21 +18,25 @@ T = TypeVar("T")
 _GROUP: Final = 256  # records that are written and read at once
 _MEMORY_MAX: Final = 4 * 1024 * 1024  # bytes; what is more goes to the disk
 _WIDTH: Final = 16  # bytes of a digest
+_DIGITS: Final = 2 * _WIDTH
 _BUCKETS: Final = 256
+_ENTRY: Final = _WIDTH + 4  # a digest and a number
 
 
-class Spool(Generic[T]):
+class Spool(Sequence[T]):
     """An append-only sequence of tuples of text, bytes and numbers.
 
-    `make` builds an entry from a tuple. A large sequence is stored in an unnamed file in the folder
+    `make` builds an entry from a tuple. `group` entries are written and read at once: few where
+    entries are read in any order. A large sequence is stored in an unnamed file in the folder
     for temporary files, which no other user can open and which ends with the process.
 
     Raises:
         LocalError: the disk of that folder is full.
     """
 
-    def __init__(self, make: Callable[[Any], T]) -> None:
+    def __init__(self, make: Callable[[Any], T], group: int = _GROUP) -> None:
         self._make = make
+        self._group = group
         self._last: list[tuple[object, ...]] = []  # the group that is not full
         self._file: BinaryIO = io.BytesIO()
         self._ends = array("Q", [0])
@@ -41,20 +45,26 @@ class Spool(Generic[T]):
     def append(self, record: Iterable[object]) -> None:
         """Adds an entry at the end."""
         self._last.append(tuple(record))
-        if len(self._last) == _GROUP:
+        if len(self._last) == self._group:
             self._write(marshal.dumps(self._last))
             self._last = []
 
     def __len__(self) -> int:
-        return (len(self._ends) - 1) * _GROUP + len(self._last)
+        return (len(self._ends) - 1) * self._group + len(self._last)
 
     def __iter__(self) -> Iterator[T]:
         for number in range(len(self._ends)):
             yield from map(self._make, self._records(number))
 
-    def __getitem__(self, index: int) -> T:
+    @overload
+    def __getitem__(self, index: int, /) -> T: ...
+    @overload
+    def __getitem__(self, index: slice, /) -> Sequence[T]: ...
+    def __getitem__(self, index: int | slice, /) -> T | Sequence[T]:
         """The entry at an index; neighbouring entries one after another are fast."""
-        number, place = divmod(index, _GROUP)
+        if isinstance(index, slice):
+            return [self[one] for one in range(*index.indices(len(self)))]
+        number, place = divmod(index, self._group)
         if number == len(self._ends) - 1:
             return self._make(self._last[place])
         if self._read[0] != number:
@@ -130,13 +140,43 @@ class Digests:
         return bool(self._repeated) and _pack(digest) in self._repeated
 
 
+class DigestIndex:
+    """Finds numbers below 2**32 by the digests that they were added under; 24 bytes each."""
+
+    def __init__(self) -> None:
+        self._buckets: dict[int, bytearray] = {}
+
+    def add(self, digest: str, number: int) -> None:
+        """Adds a number under a digest, which may have other numbers already."""
+        packed = _pack(digest)
+        bucket = self._buckets.setdefault(packed[0] << 6 | packed[1] >> 2, bytearray())
+        bucket += packed + number.to_bytes(_ENTRY - _WIDTH, "big")
+
+    def find(self, digest: str) -> list[int]:
+        """The numbers that were added under a digest, in that order."""
+        packed = _pack(digest)
+        bucket = self._buckets.get(packed[0] << 6 | packed[1] >> 2)
+        if bucket is None:
+            return []
+        found: list[int] = []
+        at = bucket.find(packed)
+        while at >= 0:
+            if at % _ENTRY == 0:  # else it is of two entries by chance
+                found.append(int.from_bytes(bucket[at + _WIDTH : at + _ENTRY], "big"))
+            at = bucket.find(packed, at + 1)
+        return found
+
+
 def _slices(bucket: bytearray) -> Iterator[bytes]:
     return (bytes(bucket[at : at + _WIDTH]) for at in range(0, len(bucket), _WIDTH))
 
 
 def _pack(digest: str) -> bytes:
-    try:
-        packed = bytes.fromhex(digest)
-    except ValueError:
-        packed = b""
-    return packed if len(packed) == _WIDTH else sha256(digest.encode()).digest()[:_WIDTH]
+    if len(digest) == _DIGITS:
+        try:
+            packed = bytes.fromhex(digest)
+        except ValueError:
+            packed = b""
+        if len(packed) == _WIDTH:
+            return packed
+    return sha256(digest.encode("utf-8", "surrogatepass")).digest()[:_WIDTH]

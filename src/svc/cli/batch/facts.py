@@ -4,6 +4,7 @@
 """
 
 from collections.abc import Sequence
+from itertools import chain, islice
 from typing import Final, NamedTuple
 
 from svc.batch.results import PastResults, Results
@@ -16,9 +17,10 @@ from svc.client import find
 from svc.client.client import Client
 from svc.client.operations import has_failed
 from svc.delivery.account import is_owner
-from svc.delivery.evidence import DONE_BY_HAND, EFFECTIVE, Evidence, Known, collect_evidence
+from svc.delivery.evidence import EFFECTIVE, Evidence, Known
+from svc.delivery.evidence_list import EvidenceList, Gathering
 from svc.delivery.journal.batches import BatchName, BatchTable, Duplicate
-from svc.delivery.journal.entry import NO_OTHER_KEYS, OBJECT_FAILED, Intent, KeyEquivalence
+from svc.delivery.journal.entry import NO_OTHER_KEYS, OBJECT_FAILED, KeyEquivalence
 from svc.delivery.journal.journal import Journal
 from svc.delivery.plan import BatchFacts, BatchRow, BatchTimes
 from svc.delivery.policy import KeyRelation
@@ -48,27 +50,31 @@ def collect_facts(
     Raises:
         Conflict: the results file is damaged or of an older version, and a row depends on it.
     """
-    intents = tables.journal.list(batch=batch_input.batch.id)
-    past = _read_past(tables, results)
-    _refuse_unread(past, intents, results)
-    state = sandbox_state(session) if intents or past.lines or not is_check else None
+    batch = batch_input.batch
+    past = PastResults() if results is None else results.read_past()
+    is_known = len(past.lines) > 0 or bool(tables.journal.list(batch=batch.id, limit=1))
+    state = sandbox_state(session) if is_known or not is_check else None
     served, world = state or (None, None)
-    evidence = collect_evidence(
-        intents, past.lines, is_named=options.row_id is not None, world=world
+    gathering = Gathering(
+        past.lines,
+        is_named=options.row_id is not None,
+        world=world,
+        forgotten=tables.journal.list_forgotten_keys() if past.lines else (),
     )
+    tables.journal.read_batch(batch.id, gathering.add)
+    evidence = gathering.finish()
+    _refuse_unread(past, gathering, results)
     evidence, served = _date_by_sandbox(session, evidence, served)
     alike = (row.alike for row in batch_input.rows if isinstance(row, BatchRow))
-    duplicates = tables.batches.duplicates(batch_input.batch, alike)
-    duplicates += _find_told_by_hand(batch_input.batch, past, intents, duplicates)
+    duplicates = tables.batches.duplicates(batch, alike)
+    duplicates += _list_told_by_hand(batch, gathering, duplicates)
     facts = BatchFacts(
-        batch_input.batch,
+        batch,
         evidence,
         duplicates,
         _account_of_check(session, evidence, duplicates) if is_check else NO_OTHER_KEYS,
         "" if is_check else session.key.fingerprint,
-        BatchTimes(
-            session.clock.now(), served, None, _find_begun_at(batch_input.batch, tables, past)
-        ),
+        BatchTimes(session.clock.now(), served, None, _find_begun_at(batch, tables, gathering)),
         options.permissions,
         batch_input.operation.doubles,
         world=world,
@@ -77,17 +83,17 @@ def collect_facts(
     return facts if is_check else _with_service(session, tables, facts)
 
 
-def _find_begun_at(batch: BatchName, tables: BatchTables, past: PastResults) -> float | None:
+def _find_begun_at(batch: BatchName, tables: BatchTables, gathering: Gathering) -> float | None:
     """When a batch with this label was begun, on this machine or according to its results file."""
-    told = (tables.batches.find_begun_at(batch), *(line.first_sent for line in past.lines))
+    told = tables.batches.find_begun_at(batch), gathering.first_sent
     return min((at for at in told if at is not None), default=None)
 
 
-def _find_told_by_hand(
-    batch: BatchName, past: PastResults, intents: Sequence[Intent], known: Sequence[Duplicate]
+def _list_told_by_hand(
+    batch: BatchName, gathering: Gathering, known: Sequence[Duplicate]
 ) -> list[Duplicate]:
     """Duplicates that the results file reports: rows done by single commands elsewhere."""
-    keys = {one.key for one in known} | {one.stored.idempotency_key for one in intents}
+    keys = {one.key for one in known}
     return [
         Duplicate(
             line.likeness or "",
@@ -101,32 +107,25 @@ def _find_told_by_hand(
             line.world,
             key=line.key,
         )
-        for line in past.lines
-        if line.code == DONE_BY_HAND and line.key not in keys
+        for line in gathering.by_hand
+        if line.key not in keys
     ]
 
 
 def _date_by_sandbox(
-    session: Session, evidence: Sequence[Evidence], served: float | None
-) -> tuple[list[Evidence], float | None]:
+    session: Session, evidence: EvidenceList, served: float | None
+) -> tuple[EvidenceList, float | None]:
     """Adds the time at which a sandbox first saw requests that only the results file has."""
-    if not any(one.intent is None and one.known is Known.UNKNOWN for one in evidence):
-        return list(evidence), served
+    if not any(True for _ in evidence.list_numbers((Known.UNKNOWN,), is_recorded=False)):
+        return evidence, served
     ages = idempotency_ages_here(session)
     if ages is None:
-        return list(evidence), served
-    dated = [
+        return evidence, served
+    dated = EvidenceList(
         one._replace(server_time=ages.first_seen.get(one.key)) if one.intent is None else one
         for one in evidence
-    ]
+    )
     return dated, ages.now
-
-
-def _read_past(tables: BatchTables, results: Results | None) -> PastResults:
-    """Reads the results file without the requests that were deleted from the journal."""
-    past = PastResults() if results is None else results.read_past()
-    forgotten = tables.journal.list_forgotten_keys() if past.lines else frozenset()
-    return past._replace(lines=tuple(line for line in past.lines if line.key not in forgotten))
 
 
 def merge_duplicates(facts: BatchFacts, found: Sequence[Duplicate]) -> Sequence[Duplicate]:
@@ -138,12 +137,10 @@ def merge_duplicates(facts: BatchFacts, found: Sequence[Duplicate]) -> Sequence[
     return [*found, *(one for one in facts.duplicates if one.likeness not in seen)]
 
 
-def _refuse_unread(past: PastResults, intents: Sequence[Intent], results: Results | None) -> None:
+def _refuse_unread(past: PastResults, gathering: Gathering, results: Results | None) -> None:
     """Stops the batch if a row depends on lines that cannot be used (promise R116)."""
-    known = {intent.stored.idempotency_key for intent in intents}
-    told = {line.key for line in past.lines}
     path = results.path if results is not None else "the results file"
-    if past.is_old and not told <= known:
+    if past.is_old and gathering.unrecorded:
         raise Conflict(
             f"{path} holds rows that this machine has no record of, in an older form that does not "
             "say when they were sent. Nothing was sent.",
@@ -153,7 +150,7 @@ def _refuse_unread(past: PastResults, intents: Sequence[Intent], results: Result
             hint="Take the rows that are done out of the file, and name another file with "
             "--results",
         )
-    if past.damaged > len(known - told):
+    if past.damaged > gathering.untold:
         raise Conflict(
             f"{path} has {past.damaged} damaged lines, which may be of rows that are done. Nothing "
             "was sent.",
@@ -165,21 +162,22 @@ def _refuse_unread(past: PastResults, intents: Sequence[Intent], results: Result
 
 
 def _account_of_check(
-    session: Session, evidence: Sequence[Evidence], duplicates: Sequence[Duplicate]
+    session: Session, evidence: EvidenceList, duplicates: Sequence[Duplicate]
 ) -> KeyEquivalence:
     """The key equivalence of a check, which reads no API key.
 
     Keys of the batch's own rows count as the account's, keys of other profiles as another one's.
     """
-    mine = frozenset(one.key_fingerprint for one in evidence if one.key_fingerprint)
+    mine = frozenset(filter(None, (one.key_fingerprint for one in evidence.list_sources())))
     profile = session.scope().profile
     other = frozenset(one.key_fingerprint for one in duplicates if one.profile != profile)
     return KeyEquivalence(mine, other - mine)
 
 
-def _find_expired(session: Session, evidence: Sequence[Evidence]) -> dict[str, SvcError]:
+def _find_expired(session: Session, evidence: EvidenceList) -> dict[str, SvcError]:
     """Requests whose idempotency key is expired by the sandbox's clock, by id (promise R4)."""
-    unresolved = [one.intent for one in evidence if one.intent and one.intent.is_unresolved]
+    unknown = evidence.select((Known.UNKNOWN,), is_recorded=True)
+    unresolved = [one.intent for one in unknown if one.intent and one.intent.is_unresolved]
     ages = idempotency_ages_here(session) if unresolved else None
     if ages is None:
         return {}
@@ -191,36 +189,32 @@ def _with_service(session: Session, tables: BatchTables, facts: BatchFacts) -> B
     """Adds the facts that need the service: whose API keys were used, and the service's time."""
     if facts.permissions.may_retry_failed:
         facts = facts._replace(evidence=_with_present_status(session, tables, facts.evidence))
-    hints = {
-        one.key_fingerprint
-        for one in facts.evidence
-        if one.known in EFFECTIVE and one.key_fingerprint
-    }
+    evidence = facts.evidence
+    hints = {one.key_fingerprint for one in evidence.list_sources(EFFECTIVE)} - {""}
     hints |= {one.key_fingerprint for one in facts.duplicates}
     hints -= {facts.own_key}
-    dated = any(_has_date(one) for one in facts.evidence)
-    unseen = [
-        str(one.object_id)
-        for one in facts.evidence
-        if one.intent is None and one.known is not Known.UNKNOWN and one.object_id
-    ]
+    dated = any(map(_has_date, evidence.select((Known.UNKNOWN,), is_recorded=True)))
+    settled = [known for known in Known if known is not Known.UNKNOWN]
+    told = evidence.select(settled, is_recorded=False)
+    ids = (str(one.object_id) for one in told if one.object_id)
+    unseen = [*islice(ids, 1)]
     if not (hints or dated or unseen):
         return facts
     with session.client() as client:
         account = accounts_of(session, client, tables.journal).compare(hints)
-        relation = _RELATIONS[is_owner(client, filter(_is_readable, unseen))]
+        relation = _RELATIONS[is_owner(client, filter(_is_readable, chain(unseen, ids)))]
         now = read_service_date(client) if dated else None
     return facts._replace(account=account, unseen=relation, times=facts.times._replace(dated=now))
 
 
 def _with_present_status(
-    session: Session, tables: BatchTables, evidence: Sequence[Evidence]
-) -> list[Evidence]:
+    session: Session, tables: BatchTables, evidence: EvidenceList
+) -> EvidenceList:
     """Reads the present status of done rows: a refund or payout may fail days later (R117).
 
     A failure is written to the journal, so that no other row counts that request as its effect.
     """
-    found = []
+    found = EvidenceList()
     with session.client() as client:
         for one in evidence:
             has_failed_since = one.known is Known.DONE and _has_failed(client, one)

@@ -30,7 +30,7 @@ from svc.cli.framework.session import Session
 from svc.client import find
 from svc.client.call import Call
 from svc.delivery.charges import ChargeReader
-from svc.delivery.evidence import Evidence
+from svc.delivery.evidence import Evidence, Known
 from svc.delivery.hints import TypedLine, build_held_error, next_again_label, notes_of, stop_error
 from svc.delivery.journal.batches import BatchTable, Duplicate
 from svc.delivery.journal.entry import Charge
@@ -62,7 +62,8 @@ class JudgedBatch(NamedTuple):
 
         Those of rows that are gone have none of their own where they changed something.
         """
-        plan, told = self.plan, {one.key for one in self.facts.evidence if one.intent is None}
+        plan, evidence = self.plan, self.facts.evidence
+        told = {one.key for one in evidence.select(Known, is_recorded=False)}
         if not told:
             return [], ""
         passed = chain(plan.done, plan.held)
@@ -72,7 +73,7 @@ class JudgedBatch(NamedTuple):
         told -= {task.key for task in plan.tasks}
         return [
             (one, rows.get(one.key))
-            for one in self.facts.evidence
+            for one in evidence.select(Known, is_recorded=False)
             if one.key in told and (path or one.key in rows)
         ], path
 

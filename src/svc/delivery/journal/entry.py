@@ -284,7 +284,7 @@ def _share(value: Any) -> Any:
     return intern(value) if type(value) is str else value
 
 
-_scope_of = lru_cache(maxsize=64)(Scope)
+scope_of = lru_cache(maxsize=64)(Scope)
 
 
 def intent_of(row: Mapping[str, Any]) -> Intent:
@@ -297,7 +297,7 @@ def intent_of(row: Mapping[str, Any]) -> Intent:
     return Intent(
         row["seq"],
         row["id"],
-        _scope_of(row["profile"], row["mode"], row["base_url"], row["key_hint"]),
+        scope_of(row["profile"], row["mode"], row["base_url"], row["key_hint"]),
         Stored(
             _share(row["path"]),
             _share(row["encoding"]),

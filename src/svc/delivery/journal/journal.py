@@ -278,6 +278,11 @@ class Journal:
         sql = f"{SELECT}{condition} ORDER BY {order} LIMIT ?"
         return self._state().read(sql, params, intent_of)
 
+    def read_batch(self, batch: str, use: Callable[[Intent], object]) -> None:
+        """Calls a function with each request of a batch, in the order of its rows."""
+        sql = f"{SELECT} WHERE batch_id = ? ORDER BY batch_row"
+        self._state().read_each(sql, (batch,), lambda row: use(intent_of(row)))
+
     def about(self, object_ids: Sequence[str]) -> tuple[Intent, ...]:
         """Lists requests that created, changed or name one of these objects, oldest first."""
         named = " OR ".join(["instr(path || ' ' || CAST(body AS TEXT), ?)"] * len(object_ids))

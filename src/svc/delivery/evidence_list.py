@@ -1,0 +1,323 @@
+"""Gathers the evidence of a batch on the disk, with an index in memory: 70 bytes a request.
+
+`Gathering` joins what the journal and the results file tell. `planner` matches rows to the entries
+of an `EvidenceList` by their numbers, from 0, and reads an entry where it needs more of it.
+"""
+
+from array import array
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from math import isnan, nan
+from typing import Any, Final, NamedTuple, overload
+
+from svc.delivery.evidence import (
+    DONE_BY_HAND,
+    Evidence,
+    Known,
+    PastLine,
+    age_of,
+    build_intent_evidence,
+    build_line_evidence,
+    merge_evidence,
+)
+from svc.delivery.journal.entry import Intent, Settled, scope_of
+from svc.delivery.journal.stored import Stored
+from svc.delivery.likeness import row_likeness
+from svc.system.spool import DigestIndex, Spool
+
+_GROUP: Final = 16  # entries that are read at once: rows of a file may be in any order
+_KNOWN: Final = tuple(Known)
+_ROW_MAX: Final = 2**31 - 1
+# Of a request that was carried out the body tells its subject alone, and in these paths only.
+_TELL_SUBJECT: Final = ("/refunds", "/payouts")
+
+
+class Source(NamedTuple):
+    """What decides whose account a request is of; most requests of a batch have the same.
+
+    Attributes:
+        is_recorded: whether the journal has the request, rather than a results file alone.
+    """
+
+    is_recorded: bool
+    key_fingerprint: str
+
+
+class EvidenceList(Sequence[Evidence]):
+    """Evidence in the order in which it was found; it may be read in any order."""
+
+    def __init__(self, evidence: Iterable[Evidence] = ()) -> None:
+        self._entries = Spool(_build, _GROUP)
+        self._likenesses, self._keys = DigestIndex(), DigestIndex()
+        self._known = bytearray()
+        self._at = array("d")
+        self._rows = array("i")  # -1 where it is not known
+        self._sources: dict[Source, int] = {}
+        self._source_of = array("I")
+        self._equal: dict[int, list[int]] = {}  # of one idempotency key, by each of the numbers
+        self._server_times: array[float] | None = None  # of a sandbox
+        for one in evidence:
+            self.append(one)
+
+    def append(self, one: Evidence) -> None:
+        """Adds the evidence of a request."""
+        number = len(self._known)
+        equal = self._keys.find(one.key)
+        if equal:
+            group = self._equal.setdefault(equal[0], equal)
+            group.append(number)
+            self._equal[number] = group
+        if one.server_time is not None and self._server_times is None:
+            self._server_times = array("d", [nan]) * number
+        if self._server_times is not None:
+            self._server_times.append(nan if one.server_time is None else one.server_time)
+        row = one.row if one.row is not None and 0 <= one.row <= _ROW_MAX else -1
+        source = Source(one.intent is not None, one.key_fingerprint)
+        self._likenesses.add(one.likeness, number)
+        self._keys.add(one.key, number)
+        self._known.append(one.known)
+        self._at.append(one.at)
+        self._rows.append(row)
+        self._source_of.append(self._sources.setdefault(source, len(self._sources)))
+        self._entries.append(_flatten(one))
+
+    def __len__(self) -> int:
+        return len(self._known)
+
+    def __iter__(self) -> Iterator[Evidence]:
+        return iter(self._entries)
+
+    @overload
+    def __getitem__(self, number: int, /) -> Evidence: ...
+    @overload
+    def __getitem__(self, number: slice, /) -> Sequence[Evidence]: ...
+    def __getitem__(self, number: int | slice, /) -> Evidence | Sequence[Evidence]:
+        if isinstance(number, slice):
+            return [self._entries[one] for one in range(*number.indices(len(self)))]
+        return self._entries[number]
+
+    def find_like(self, likeness: str) -> list[int]:
+        """The numbers of all requests of a likeness."""
+        return self._likenesses.find(likeness)
+
+    def find_key(self, key: str) -> list[int]:
+        """The numbers of all requests with an idempotency key: more than one of two profiles."""
+        return self._keys.find(key)
+
+    def find_equal(self, number: int) -> Sequence[int]:
+        """The numbers of all requests with the idempotency key of one, in order."""
+        return self._equal.get(number) or (number,)
+
+    def known_at(self, number: int) -> Known:
+        """The outcome of a request."""
+        return _KNOWN[self._known[number]]
+
+    def row_at(self, number: int) -> int:
+        """The number of the row that a request was of, or -1."""
+        return self._rows[number]
+
+    def list_sources(self, among: Iterable[Known] = _KNOWN) -> list[Source]:
+        """Lists where requests with some outcomes come from, each source once."""
+        wanted = frozenset(map(int, among))
+        pairs = set(zip(self._known, self._source_of, strict=True))
+        numbers = {source for known, source in pairs if known in wanted}
+        return [source for source, number in self._sources.items() if number in numbers]
+
+    def source_at(self, number: int) -> int:
+        """The number of a request's source, from 0 in the order in which sources were found."""
+        return self._source_of[number]
+
+    def list_numbers(
+        self, among: Iterable[Known], *, is_recorded: bool | None = None
+    ) -> Iterator[int]:
+        """Yields the numbers of requests with some outcomes, of one kind of source if given."""
+        wanted = frozenset(map(int, among))
+        sources = {
+            number
+            for source, number in self._sources.items()
+            if is_recorded in (None, source.is_recorded)
+        }
+        if sources:
+            for number, known in enumerate(self._known):
+                if known in wanted and self._source_of[number] in sources:
+                    yield number
+
+    def select(
+        self, among: Iterable[Known], *, is_recorded: bool | None = None
+    ) -> Iterator[Evidence]:
+        """Yields the requests whose numbers `list_numbers` yields."""
+        return (self[number] for number in self.list_numbers(among, is_recorded=is_recorded))
+
+    def find_newest_age(
+        self, among: Iterable[Known], now: float, served_now: float | None
+    ) -> float | None:
+        """Seconds since the newest of the requests with some outcomes; None if there is none."""
+        times, found = self._server_times, None
+        for number in self.list_numbers(among):
+            server_time = None if times is None or isnan(times[number]) else times[number]
+            age = age_of(self._at[number], server_time, now, served_now)
+            found = age if found is None else min(found, age)
+        return found
+
+
+class EvidenceSelection(Sequence[Evidence]):
+    """Some entries of a list, which are read when they are needed."""
+
+    def __init__(self, evidence: EvidenceList) -> None:
+        self._evidence = evidence
+        self.numbers = array("q")
+
+    def add(self, number: int) -> None:
+        """Selects an entry."""
+        self.numbers.append(number)
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+    @overload
+    def __getitem__(self, place: int, /) -> Evidence: ...
+    @overload
+    def __getitem__(self, place: slice, /) -> Sequence[Evidence]: ...
+    def __getitem__(self, place: int | slice, /) -> Evidence | Sequence[Evidence]:
+        if isinstance(place, slice):
+            return [self._evidence[number] for number in self.numbers[place]]
+        return self._evidence[self.numbers[place]]
+
+
+class Gathering:
+    """Gathers the evidence of each request of a batch; the idempotency key identifies a request.
+
+    `lines` are those of the results file; requests whose keys are `forgotten` are left out.
+    `is_named` is whether the file has an id for each row. `world` identifies the present state of a
+    sandbox, None for other services; requests of a state before a reset are left out.
+
+    Attributes:
+        first_sent: the earliest time of a line; None without lines.
+        by_hand: lines of rows done by single commands that the journal does not have.
+        unrecorded: how many requests only the lines have.
+        untold: how many requests only the journal has.
+    """
+
+    def __init__(
+        self,
+        lines: Sequence[PastLine],
+        *,
+        is_named: bool,
+        world: str | None,
+        forgotten: Collection[str] = (),
+    ) -> None:
+        self._lines = lines
+        self._is_named = is_named
+        self._world = world
+        self._found = EvidenceList()
+        self._by_key = DigestIndex()
+        self._taken = bytearray(len(lines))
+        self.first_sent: float | None = None
+        self.by_hand: list[PastLine] = []
+        self.unrecorded = 0
+        self.untold = 0
+        for number, line in enumerate(lines):
+            if line.key in forgotten:
+                self._taken[number] = True
+                continue
+            self._by_key.add(line.key, number)
+            if line.first_sent is not None:
+                self.first_sent = min(self.first_sent or line.first_sent, line.first_sent)
+
+    def add(self, intent: Intent) -> None:
+        """Adds a request of the journal; `finish` follows the last one."""
+        likeness = self._match_of(intent.row_id, intent.likeness)
+        numbers = self._by_key.find(intent.stored.idempotency_key)
+        self.untold += not numbers
+        line = None if not numbers else self._take(numbers)
+        joined = merge_evidence(
+            build_intent_evidence(intent, likeness),
+            build_line_evidence(line, likeness) if line else None,
+        )
+        assert joined is not None
+        self._keep(joined)
+
+    def finish(self) -> EvidenceList:
+        """Adds the requests that only the results file has; returns all evidence."""
+        for number, line in enumerate(self._lines):
+            if self._taken[number]:
+                continue
+            told = self._take(self._by_key.find(line.key)) or line
+            self.unrecorded += 1
+            if told.code == DONE_BY_HAND:
+                self.by_hand.append(told)
+            likeness = self._match_of(told.row_id, told.likeness or "")
+            self._keep(build_line_evidence(told, likeness))
+        return self._found
+
+    def _take(self, numbers: Sequence[int]) -> PastLine | None:
+        """The last of the lines with one key, for the first request that has the key."""
+        if self._taken[numbers[0]]:
+            return None
+        for number in numbers:
+            self._taken[number] = True
+        return self._lines[numbers[-1]]
+
+    def _match_of(self, row_id: str | None, likeness: str) -> str:
+        return row_likeness(row_id) if self._is_named and row_id else likeness
+
+    def _keep(self, one: Evidence) -> None:
+        is_gone = self._world is not None and one.world is not None and one.world != self._world
+        if one.known is not Known.NOTHING and not is_gone:
+            self._found.append(one)
+
+
+def collect_evidence(
+    intents: Iterable[Intent],
+    lines: Sequence[PastLine],
+    *,
+    is_named: bool,
+    world: str | None,
+) -> EvidenceList:
+    """Gathers the evidence of requests that are in memory."""
+    gathering = Gathering(lines, is_named=is_named, world=world)
+    for intent in intents:
+        gathering.add(intent)
+    return gathering.finish()
+
+
+def _flatten(one: Evidence) -> tuple[object, ...]:
+    """Converts evidence to plain tuples, without what nobody reads of a done request."""
+    intent, line = one.intent, one.line
+    flat = None
+    if intent is not None:
+        stored, settled = intent.stored, intent.settled
+        if one.known is Known.DONE and not stored.path.endswith(_TELL_SUBJECT):
+            stored = stored._replace(body=b"")
+        flat = (
+            *intent[:2],
+            tuple(intent.scope),
+            tuple(stored),
+            *intent[4:_SETTLED],
+            None if settled is None else tuple(settled),
+            *intent[_SETTLED + 1 :],
+        )
+    return (
+        int(one.known),
+        *one[1:_INTENT],
+        flat,
+        *one[_INTENT + 1 : _LINE],
+        None if line is None else tuple(line),
+    )
+
+
+_SETTLED: Final = Intent._fields.index("settled")
+_INTENT: Final = Evidence._fields.index("intent")
+_LINE: Final = Evidence._fields.index("line")
+
+
+def _build(flat: tuple[Any, ...]) -> Evidence:
+    known, kept, line = flat[0], flat[_INTENT], flat[_LINE]
+    intent = None
+    if kept is not None:
+        settled = kept[_SETTLED]
+        outcome = None if settled is None else Settled._make(settled)
+        request = (*kept[:2], scope_of(*kept[2]), Stored._make(kept[3]), *kept[4:_SETTLED])
+        intent = Intent._make((*request, outcome, *kept[_SETTLED + 1 :]))
+    told = None if line is None else PastLine._make(line)
+    facts = (_KNOWN[known], *flat[1:_INTENT], intent, *flat[_INTENT + 1 : _LINE])
+    return Evidence._make((*facts, told))
