@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from svc.errors import LocalError
 from svc.system import spool
-from svc.system.spool import Digests, Spool
+from svc.system.spool import DigestIndex, Digests, Spool
 
 
 class SpooledRecord(NamedTuple):
@@ -64,3 +64,22 @@ def test_digests_tell_which_stand_there_twice_and_come_in_order(texts: list[str]
     assert len(list(found)) == len(set(texts))
     digests = [one for one in texts if len(one) == 32]
     assert list(Digests(digests)) == sorted(set(digests))
+
+
+@given(st.lists(st.sampled_from(["0" * 32, "00" * 15 + "01", "f" * 32, "", "a text", "0" * 31])))
+def test_an_index_has_each_number_under_its_digest(digests: list[str]) -> None:
+    """Whatever was added, also texts that are no digests; what was not added has none."""
+    index = DigestIndex()
+    for number, digest in enumerate(digests):
+        index.add(digest, number)
+    for digest in {*digests, "another"}:
+        assert index.find(digest) == [n for n, one in enumerate(digests) if one == digest]
+
+
+def test_a_digest_that_lies_across_two_entries_is_not_found() -> None:
+    """The end of one entry and the begin of the next may look like a digest by chance."""
+    index = DigestIndex()
+    index.add("00" * 16, 0)
+    index.add("00" * 16, 1)
+    assert index.find("00" * 16) == [0, 1]
+    assert index.find("00" * 15 + "01") == []
