@@ -48,7 +48,7 @@ NAMED_BY_PARTICIPLE: Final = {
     "batch/tally.py": {"known"},
     "cli/events/screen/lines.py": {"rejected", "waiting"},
     "cli/framework/session.py": {"expected"},
-    "delivery/planner.py": {"_passed_at", "left"},
+    "delivery/planner.py": {"_passed_at"},
     "listen/forward/dispatcher.py": {"pending"},
     "listen/inbox/commit.py": {"_waited"},
     "sandbox/store/jobs.py": {"done"},

@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import Final, Generic, NamedTuple, Protocol, TypeVar
 
 from svc.delivery.evidence import Evidence
-from svc.delivery.evidence_list import EvidenceList
+from svc.delivery.gathering import EvidenceList
 from svc.delivery.journal.batches import BatchName, Duplicate
 from svc.delivery.journal.entry import Intent, KeyEquivalence
 from svc.delivery.policy import (

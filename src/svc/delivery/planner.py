@@ -14,7 +14,7 @@ from typing import Final
 
 from svc.client.retry import KEY_SAFE_SECONDS
 from svc.delivery.evidence import EFFECTIVE, Evidence, Known, age_of
-from svc.delivery.evidence_list import EvidenceList, EvidenceSelection, Source
+from svc.delivery.gathering import EvidenceList, EvidenceSelection, EvidenceSource
 from svc.delivery.journal.batches import Duplicate
 from svc.delivery.likeness import UnreadableBody, about_of, fields_of, is_making, subject_of
 from svc.delivery.plan import (
@@ -153,7 +153,7 @@ class _Planner:
         )
 
     def _place(self, place: int, row: BatchRow, number: int, before: Evidence | None) -> None:
-        known = Known.NOTHING if number < 0 else self._facts.evidence.known_at(number)
+        known = Known.NOTHING if number < 0 else self._facts.evidence.get_known(number)
         has_name = row.row_id is not None or row.given_key is not None
         evidence = self._evidence_of(place) if has_name or known is Known.UNKNOWN else None
         is_edited = before is not None or _is_changed(row, evidence)
@@ -222,14 +222,14 @@ class _Planner:
     def _relation(self, number: int, known: Known) -> KeyRelation:
         """Whether the key of an earlier request is of the account; alike for all of one source."""
         evidence = self._facts.evidence
-        place = evidence.source_at(number), known is Known.UNKNOWN
+        place = evidence.get_source(number), known is Known.UNKNOWN
         if place not in self._relations:
             one = evidence[number]
-            source = Source(one.intent is not None, one.key_fingerprint)
+            source = EvidenceSource(one.intent is not None, one.key_fingerprint)
             self._relations[place] = self._compare(source, known)
         return self._relations[place]
 
-    def _compare(self, source: Source, known: Known) -> KeyRelation:
+    def _compare(self, source: EvidenceSource, known: Known) -> KeyRelation:
         seen, is_file = self._facts.unseen, not source.is_recorded
         if is_file and known is not Known.UNKNOWN and seen is not KeyRelation.NOT_KNOWN:
             return seen
@@ -273,7 +273,7 @@ class _Shelf:
                 self._tried[numbers[0]] = True
             while shelf:
                 found = shelf.pop()
-                known = self._evidence.known_at(found)
+                known = self._evidence.get_known(found)
                 # A key of the row's own says that it is another request than what came to nothing.
                 is_other = row.given_key is not None and known <= Known.KEY_TAKEN
                 if not self._taken[found] and not is_other:
@@ -404,8 +404,8 @@ class _Edits:
 
     def see(self, row: BatchRow, number: int | None) -> None:
         """Notes whether a done row still has its row number."""
-        if number is not None and self._evidence.known_at(number) is Known.DONE:
-            is_in_place = self._evidence.row_at(number) == row.number
+        if number is not None and self._evidence.get_known(number) is Known.DONE:
+            is_in_place = self._evidence.get_row(number) == row.number
             self._stay |= is_in_place
             self._moved |= not is_in_place
 
@@ -413,7 +413,7 @@ class _Edits:
         """Indexes the done rows that are no longer in the file; called after all rows were seen."""
         self._gone = gone
         if self._doubles and self._stay and not self._moved:
-            self._by_place = {self._evidence.row_at(number): number for number in gone.numbers}
+            self._by_place = {self._evidence.get_row(number): number for number in gone.numbers}
         for number, one in zip(gone.numbers, gone, strict=True):
             if about := _subject_of(one):
                 self._by_subject.add(about, number)

@@ -17,7 +17,7 @@ from svc.batch.workers import Rate, SharedQuota, Workers
 from svc.client.client import Client
 from svc.client.exchange import Deadline, Failure, RawReply, WireRequest
 from svc.clock import SystemClock
-from svc.delivery.evidence_list import collect_evidence
+from svc.delivery.gathering import collect_evidence
 from svc.delivery.hints import build_held_error
 from svc.delivery.journal.batches import BatchName, BatchTable
 from svc.delivery.journal.commands import format_full_command

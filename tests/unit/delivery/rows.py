@@ -8,7 +8,7 @@ from svc.batch.rows import BadRow, Read
 from svc.batch.validate import Validator
 from svc.clock import Clock
 from svc.delivery.evidence import PastLine
-from svc.delivery.evidence_list import collect_evidence
+from svc.delivery.gathering import collect_evidence
 from svc.delivery.journal.batches import BatchName, BatchTable
 from svc.delivery.journal.entry import NO_OTHER_KEYS, Intent, KeyEquivalence, Settled
 from svc.delivery.journal.journal import Journal

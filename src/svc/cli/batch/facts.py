@@ -18,7 +18,7 @@ from svc.client.client import Client
 from svc.client.operations import has_failed
 from svc.delivery.account import is_owner
 from svc.delivery.evidence import EFFECTIVE, Evidence, Known
-from svc.delivery.evidence_list import EvidenceList, Gathering
+from svc.delivery.gathering import EvidenceList, Gathering
 from svc.delivery.journal.batches import BatchName, BatchTable, Duplicate
 from svc.delivery.journal.entry import NO_OTHER_KEYS, OBJECT_FAILED, KeyEquivalence
 from svc.delivery.journal.journal import Journal

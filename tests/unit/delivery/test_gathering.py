@@ -16,7 +16,7 @@ from svc.delivery.evidence import (
     build_intent_evidence,
     build_line_evidence,
 )
-from svc.delivery.evidence_list import EvidenceList, EvidenceSelection, Gathering, Source
+from svc.delivery.gathering import EvidenceList, EvidenceSelection, EvidenceSource, Gathering
 from svc.delivery.journal.entry import Intent, Settled
 from svc.delivery.journal.stored import Scope, Stored
 from svc.system import spool
@@ -85,14 +85,14 @@ def test_an_entry_is_found_as_a_walk_over_all_would_find_it(drawn: Sequence[tupl
     for number in numbers:
         same = [other for other in numbers if drawn[other][2] == drawn[number][2]]
         assert kept.find_key(drawn[number][2]) == list(kept.find_equal(number)) == same
-        assert kept.known_at(number) is drawn[number][0]
+        assert kept.get_known(number) is drawn[number][0]
     some = (Known.DONE, Known.UNKNOWN)
     chosen = [one for one in given_list if one.known in some]
     assert list(kept.select(some)) == chosen
     assert list(kept.select(some, is_recorded=True)) == []
     hints = dict.fromkeys(one.key_fingerprint for one in given_list)
     expected = [h for h in hints if any(one.key_fingerprint == h for one in chosen)]
-    assert kept.list_sources(some) == [Source(False, hint) for hint in expected]
+    assert kept.list_sources(some) == [EvidenceSource(False, hint) for hint in expected]
     ages = [
         max(10 - one.at, 20 - one.server_time) if one.server_time else 10 - one.at for one in chosen
     ]

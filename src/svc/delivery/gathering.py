@@ -31,7 +31,7 @@ _ROW_MAX: Final = 2**31 - 1
 _TELL_SUBJECT: Final = ("/refunds", "/payouts")
 
 
-class Source(NamedTuple):
+class EvidenceSource(NamedTuple):
     """What decides whose account a request is of; most requests of a batch have the same.
 
     Attributes:
@@ -51,7 +51,7 @@ class EvidenceList(Sequence[Evidence]):
         self._known = bytearray()
         self._at = array("d")
         self._rows = array("i")  # -1 where it is not known
-        self._sources: dict[Source, int] = {}
+        self._sources: dict[EvidenceSource, int] = {}
         self._source_of = array("I")
         self._equal: dict[int, list[int]] = {}  # of one idempotency key, by each of the numbers
         self._server_times: array[float] | None = None  # of a sandbox
@@ -71,7 +71,7 @@ class EvidenceList(Sequence[Evidence]):
         if self._server_times is not None:
             self._server_times.append(nan if one.server_time is None else one.server_time)
         row = one.row if one.row is not None and 0 <= one.row <= _ROW_MAX else -1
-        source = Source(one.intent is not None, one.key_fingerprint)
+        source = EvidenceSource(one.intent is not None, one.key_fingerprint)
         self._likenesses.add(one.likeness, number)
         self._keys.add(one.key, number)
         self._known.append(one.known)
@@ -107,22 +107,22 @@ class EvidenceList(Sequence[Evidence]):
         """The numbers of all requests with the idempotency key of one, in order."""
         return self._equal.get(number) or (number,)
 
-    def known_at(self, number: int) -> Known:
+    def get_known(self, number: int) -> Known:
         """The outcome of a request."""
         return _KNOWN[self._known[number]]
 
-    def row_at(self, number: int) -> int:
+    def get_row(self, number: int) -> int:
         """The number of the row that a request was of, or -1."""
         return self._rows[number]
 
-    def list_sources(self, among: Iterable[Known] = _KNOWN) -> list[Source]:
+    def list_sources(self, among: Iterable[Known] = _KNOWN) -> list[EvidenceSource]:
         """Lists where requests with some outcomes come from, each source once."""
         wanted = frozenset(map(int, among))
         pairs = set(zip(self._known, self._source_of, strict=True))
         numbers = {source for known, source in pairs if known in wanted}
         return [source for source, number in self._sources.items() if number in numbers]
 
-    def source_at(self, number: int) -> int:
+    def get_source(self, number: int) -> int:
         """The number of a request's source, from 0 in the order in which sources were found."""
         return self._source_of[number]
 
@@ -281,7 +281,7 @@ def collect_evidence(
 
 
 def _flatten(one: Evidence) -> tuple[object, ...]:
-    """Converts evidence to plain tuples, without what nobody reads of a done request."""
+    """Converts evidence to plain tuples; a done request keeps its body only for its subject."""
     intent, line = one.intent, one.line
     flat = None
     if intent is not None:
