@@ -76,9 +76,9 @@ def load(path: Path) -> Config:
 def read_text(path: Path) -> str | None:
     """Reads the text of the file, or returns None if there is no file; raises as `load`."""
     try:
-        _refuse_strangers_folder(path.parent)
+        _refuse_other_writers_of_folder(path.parent)
         with path.open("rb") as file:
-            refuse_strangers(path, os.fstat(file.fileno()), "600")
+            refuse_other_writers(path, os.fstat(file.fileno()), "600")
             data = file.read(BYTES_MAX + 1)
     except FileNotFoundError:
         return None
@@ -88,14 +88,14 @@ def read_text(path: Path) -> str | None:
     return _text_of(data, path)
 
 
-def _refuse_strangers_folder(folder: Path) -> None:
+def _refuse_other_writers_of_folder(folder: Path) -> None:
     """Refuses a folder, or a symbolic link to one, that another user owns or may write."""
     for facts in (folder.lstat(), folder.stat()):
         if stat.S_ISDIR(facts.st_mode) or stat.S_ISLNK(facts.st_mode):
-            refuse_strangers(folder, facts, "700")
+            refuse_other_writers(folder, facts, "700")
 
 
-def refuse_strangers(path: Path, facts: os.stat_result, mode: str) -> None:
+def refuse_other_writers(path: Path, facts: os.stat_result, mode: str) -> None:
     """Refuses a file or folder that another user may have written (promise R104).
 
     The configuration decides where requests go, by which proxy, whom TLS trusts, and which keyring

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import BinaryIO, Final
 
 from svc.clock import Clock
-from svc.config.reading import refuse_strangers
+from svc.config.reading import refuse_other_writers
 from svc.errors import LocalError, system_words
 from svc.system import files, locks
 
@@ -68,7 +68,7 @@ def _check_folder(folder: Path) -> None:
             f"{folder} is a symbolic link; nothing was written through it.",
             hint="Point SVC_CONFIG_DIR at a folder",
         )
-    refuse_strangers(folder, facts, "700")
+    refuse_other_writers(folder, facts, "700")
 
 
 def _local_error(what: str, error: OSError) -> LocalError:

@@ -59,7 +59,7 @@ def claim_listener(
 
 
 @contextmanager
-def defer_stop(folder: Path) -> Iterator[bool]:
+def hold_off_listeners(folder: Path) -> Iterator[bool]:
     """Lets no listener start for the length of the block; false where another process does that.
 
     Raises:
@@ -74,7 +74,7 @@ def find_running_with_pending(
 ) -> Waiting | None:
     """Returns a listener that lives and has events to forward, if there is one.
 
-    Call it only while `defer_stop` holds: a listener that starts would be taken for another.
+    Call it only inside `hold_off_listeners`: a listener that starts would be taken for another.
 
     Raises:
         LocalError: the folder of the locks cannot be used.
@@ -88,7 +88,7 @@ def count_left_pending(
 ) -> int:
     """Counts the events that wait to be forwarded by listeners that do not run.
 
-    Call it only while `defer_stop` holds.
+    Call it only inside `hold_off_listeners`.
 
     Raises:
         LocalError: the folder of the locks cannot be used.

@@ -209,7 +209,7 @@ def key(session: Session) -> Finding:
 def service(session: Session) -> list[Finding]:
     """Whether the service answers, with how wrong a clock, and whether it takes the key."""
     try:
-        session.refuse_stranger()
+        session.require_own_sandbox()
     except NetworkError as error:
         return [build_failed("service", error)]
     reached = _reach_service(session)

@@ -18,7 +18,7 @@ from svc.cli.framework.session import Session
 from svc.errors import CheckFailed, UsageError
 from svc.listen.forward.replay import ReplayLoop
 from svc.listen.forward.request import FORWARD_SECONDS
-from svc.listen.identity import count_left_pending, defer_stop, find_running_with_pending
+from svc.listen.identity import count_left_pending, find_running_with_pending, hold_off_listeners
 from svc.listen.inbox.history import InboxEntry, InboxFilter, InboxHistory
 from svc.listen.targets import Target
 from svc.state import Database
@@ -170,7 +170,7 @@ def _events(count: int) -> str:
 def _tell_left(session: Session, state: Database) -> None:
     """Says that events wait for listeners that do not run: those have not failed."""
     folder, ours = session.paths.state_dir / "listeners", scope_of(session)
-    with defer_stop(folder) as alone:
+    with hold_off_listeners(folder) as alone:
         # Beside another command that holds listeners back, it is unknown which of them run.
         count = (
             count_left_pending(state, folder, ours.origin, ours.profile, ours.mode) if alone else 0
@@ -185,7 +185,7 @@ def _tell_left(session: Session, state: Database) -> None:
 @contextmanager
 def _hold_listeners(session: Session) -> Iterator[None]:
     """Has listeners that start meanwhile wait, and sends nothing beside another one of us."""
-    with defer_stop(session.paths.state_dir / "listeners") as alone:
+    with hold_off_listeners(session.paths.state_dir / "listeners") as alone:
         if not alone:
             raise CheckFailed(
                 "Another svc command starts a listener or sends what is pending.",

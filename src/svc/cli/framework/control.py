@@ -44,7 +44,7 @@ def open_control(session: Session, *, unlimited: bool = False) -> "SandboxClient
         UsageError: the settings point at another machine.
         NetworkError: they point at a sandbox that does not run.
     """
-    session.refuse_stranger()
+    session.require_own_sandbox()
     settings = session.settings
     seconds = settings.control_timeout if unlimited else settings.max_time
     return sandbox_client(
@@ -253,7 +253,7 @@ def _ask_sandbox(session: Session, ask: Callable[[SandboxClient], _Found]) -> _F
     limit = Deadline(session.clock, _SECONDS)
     with sandbox_client(session, deadline=limit, show_progress=show_no_progress) as control:
         try:
-            session.refuse_stranger()
+            session.require_own_sandbox()
             return ask(control)
         except (SvcError, LookupError, TypeError, ValueError):
             return None  # whatever it is, it has no clock that can be turned, or tells no time

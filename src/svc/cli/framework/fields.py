@@ -1,6 +1,7 @@
 """Makes options of the fields of a request, and a request body of the values that were typed.
 
-`registry` gives a command its options by `with_fields`; `nouns` builds the body by `body_of`.
+`registry` gives a command its options by `with_fields`; when it runs, their values are put into
+`session.given.fields`, of which `sending` makes the request.
 """
 
 import inspect

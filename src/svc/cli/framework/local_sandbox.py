@@ -47,11 +47,11 @@ def runs_at(folder: Path, address: BaseUrl) -> bool:
     return at(folder, address) is not None
 
 
-def refuse_stranger(folder: Path, address: BaseUrl) -> None:
-    """Lets pass the address of a sandbox of this user that runs now.
+def require_running(folder: Path, address: BaseUrl) -> None:
+    """Checks that a sandbox of this user runs at an address.
 
     Raises:
-        NetworkError: none does; another process may have its port by now (promise R106).
+        NetworkError: no such sandbox runs there; another process may have its port (R106).
     """
     if runs_at(folder, address):
         return

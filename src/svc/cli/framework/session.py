@@ -165,16 +165,16 @@ class Session(Invocation):
             protect_memory()
         return key
 
-    def refuse_stranger(self) -> None:
-        """Lets a key go to a sandbox's profile only where that sandbox runs (promise R106).
+    def require_own_sandbox(self) -> None:
+        """Checks, for the profile of a local sandbox, that this sandbox runs (promise R106).
 
         Raises:
             NetworkError: it does not, and any process may listen on its port.
         """
         if self._sandbox_is_expected:
-            from svc.cli.framework.local_sandbox import refuse_stranger
+            from svc.cli.framework.local_sandbox import require_running
 
-            refuse_stranger(self.paths.sandbox_dir, self.base_url)
+            require_running(self.paths.sandbox_dir, self.base_url)
 
     def expected(self) -> bool:
         """Says whether a new connection leads where a key may go: asked for each (promise R106)."""
@@ -262,7 +262,7 @@ class Session(Invocation):
         from svc.client.client import Client
         from svc.client.wire.proxy import choose_proxy
 
-        self.refuse_stranger()
+        self.require_own_sandbox()
         settings = self.settings
         listeners = [on_attempt] if on_attempt is not None else []
         if self.given.everywhere.verbose:
