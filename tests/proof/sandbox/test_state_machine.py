@@ -286,9 +286,21 @@ class TwoModeModel(RuleBasedStateMachine):
 
     # --- refunds and disputes -------------------------------------------------------------------
 
-    @rule(target=refunds, payment=payments, amount=st.none() | AMOUNTS)
-    def refund(self, payment: Place, amount: int | None) -> Any:
+    @rule(
+        target=refunds,
+        payment=payments,
+        percent=st.none() | st.sampled_from([1, 40, 60, 100, 101]),
+        times=st.integers(1, 2),
+    )
+    def refund(self, payment: Place, percent: int | None, times: int) -> Any:
+        """Refunds so much of what was captured: the second time it is often more than is left."""
+        made = [self._refund(payment, percent) for _ in range(times)]
+        return multiple(*(one for one in made if one is not None))
+
+    def _refund(self, payment: Place, percent: int | None) -> Any:
         mode, before = self._known(payment)
+        share = -(-before["amount_captured"] * (percent or 0) // 100) or 1
+        amount = None if percent is None else share
         wanted = {} if amount is None else {"amount": amount}
         answer = self.wire.post("/v1/refunds", {"payment": before["id"], **wanted}, mode)
         left = self._left(mode, before)
@@ -305,7 +317,7 @@ class TwoModeModel(RuleBasedStateMachine):
             assert (shown["amount"], shown["status"]) == (amount or left, "pending")
             return self._added(mode, shown, before["id"], before["order"])
         self._settle(mode, before["id"], before["order"])
-        return multiple()
+        return None
 
     @rule(refund=refunds, good=st.booleans())
     def network_answers(self, refund: Place, good: bool) -> None:

@@ -107,11 +107,17 @@ class SandboxModel(RuleBasedStateMachine):
         if answer.status == 200:
             assert amount is None or answer.json["amount_captured"] == amount
 
-    @rule(payment=payments, amount=st.none() | st.integers(1, 90_000))
-    def refund(self, payment: Any, amount: int | None) -> None:
-        if payment:
-            body = {"payment": payment, **({} if amount is None else {"amount": amount})}
-            self.sandbox.post("/v1/refunds", body)
+    @rule(
+        payment=payments,
+        percent=st.none() | st.sampled_from([1, 40, 60, 100, 101]),
+        times=st.integers(1, 2),
+    )
+    def refund(self, payment: Any, percent: int | None, times: int) -> None:
+        """Refunds so much of what was captured: the second time it is often more than is left."""
+        for _ in range(times if payment else 0):
+            captured = self.sandbox.get(f"/v1/payments/{payment}").json["amount_captured"]
+            amount = {} if percent is None else {"amount": -(-captured * percent // 100) or 1}
+            self.sandbox.post("/v1/refunds", {"payment": payment, **amount})
 
     @rule(target=disputes, payment=payments)
     def dispute(self, payment: Any) -> Any:
