@@ -35,7 +35,7 @@ _Foreign = TypeVar("_Foreign", bound=Exception)
 
 
 class ExitCode(IntEnum):
-    """What the process tells the shell (promise R71)."""
+    """The exit code of the process (promise R71)."""
 
     OK = 0
     BUG = 1
@@ -236,7 +236,7 @@ class ReplyContradiction(SvcError):  # noqa: N818
 
 
 class PartlyDone(SvcError):  # noqa: N818
-    """A batch or an export ended early; what was done stays done."""
+    """A batch or an export ended early; completed rows and objects stay done."""
 
     exit_code = ExitCode.PARTIAL
     type = "partly_done"

@@ -30,7 +30,7 @@ class ClosedInput(BytesIO):
 
 
 def is_read_once(name: str) -> bool:
-    """Whether a name is standard input's, a pipe's or a device's: what is read of it is gone."""
+    """Whether a name is that of standard input, a pipe or a device, which can be read only once."""
     try:
         mode = 0 if name == STDIN else Path(name).stat().st_mode
     except (OSError, ValueError):

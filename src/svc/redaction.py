@@ -122,7 +122,7 @@ class Redactor:
         self._forms: tuple[str, ...] = ()
 
     def through(self, text: str) -> str:
-        """Gives what can be written now."""
+        """Returns the text that can be written now."""
         forms = self._find_known()
         if not forms:
             return text
@@ -135,7 +135,7 @@ class Redactor:
         return text[: len(text) - held]
 
     def rest(self) -> str:
-        """Gives what was held back: nothing follows it now."""
+        """Returns the text that was held back, when no more follows."""
         held, self._held = self._held, ""
         return held
 

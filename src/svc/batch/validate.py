@@ -160,7 +160,7 @@ class Validator:
         )
 
     def build_call(self, given: RowFields) -> tuple[Call, RowFields, Any]:
-        """Builds the call of a row, its body, and what stands in the column of its own key."""
+        """Builds the call of a row; returns it with its body and the row's own idempotency key."""
         identifier = _identifier(self.operation, given)
         body = self._body(given)
         key = body.pop(KEY_COLUMN, None)

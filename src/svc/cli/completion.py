@@ -58,7 +58,7 @@ def completion(
 
 
 def install_script(session: Session, shell: str, text: str, *, force: bool) -> None:
-    """Writes the script, if it is not there already, and says where and what is left to do.
+    """Writes the script unless it is there already, and prints where and the remaining steps.
 
     Raises:
         LocalError: it cannot be written, lies behind a link, or is not a file of svc's.
@@ -81,7 +81,7 @@ def install_script(session: Session, shell: str, text: str, *, force: bool) -> N
 
 
 def remove_script(session: Session, shell: str) -> None:
-    """Takes the script away, and from PowerShell's profile its line; says what is left to do.
+    """Removes the script and its line in PowerShell's profile; prints the remaining steps.
 
     Raises:
         LocalError: it cannot be removed, lies behind a link, or is not a file of svc's.

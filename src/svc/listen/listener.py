@@ -55,7 +55,7 @@ class Listener:
         self._pipeline = Pipeline(plan, inbox, clock, emit, self._check_end)
 
     async def run(self, way_in: "socket.socket | OpenSource") -> Summary:
-        """Takes what comes until it is told to stop, or by the plan.
+        """Runs until it is stopped, or until the plan's condition is reached.
 
         The way in is a socket from `receiver.bind`, or what opens another source.
 
@@ -120,7 +120,7 @@ class Listener:
         self._stop.set()
 
     def finish(self) -> None:
-        """Ends `run` once what was waited for has come and what came has been forwarded."""
+        """Ends `run` once the plan's condition is reached and all events are forwarded."""
         self._has_child_process = False
         if self._pipeline.progress.reached is not False:
             self._stop.set()

@@ -175,7 +175,7 @@ class Forwarded(FieldRecord):
 
 @dataclass(frozen=True, slots=True)
 class TargetAway(FieldRecord):
-    """A target that cannot be reached, or answers nothing, is left alone; told every 30 s.
+    """A target that cannot be reached, or does not answer, is left alone; emitted every 30 s.
 
     `events` wait for it, `seconds` is how long it has been so, and `reason` says why. `next_in`
     (seconds) is when an event is tried there; None where that is as soon as its port opens.

@@ -33,7 +33,7 @@ from svc.service.facts import Mode
 
 @dataclass(frozen=True, slots=True)
 class ListenerPlan:
-    """Everything that a listener was told; `timeout` is in seconds.
+    """The options of a listener; `timeout` is in seconds.
 
     `path` is the one path that is answered, `hosts` the names of a tunnel, `url` what the service
     was told, `events` what it was asked for. `has_child_process`: a command runs with it, and

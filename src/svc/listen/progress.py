@@ -78,7 +78,7 @@ class ListenerProgress:
 
     @property
     def reached(self) -> bool | None:
-        """Returns whether what was waited for has come; None if nothing was."""
+        """Whether the condition of `--until` is reached; None without one."""
         return None if self.until is None else len(self._matched) >= self.until.count
 
     @property

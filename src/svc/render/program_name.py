@@ -15,7 +15,7 @@ PROGRAM: Final = "svc"
 
 
 class ProgramName:
-    """The name by which `svc` was called: what is suggested can be typed as it stands.
+    """The name by which `svc` was called, so that suggested commands can be typed unchanged.
 
     `typed` is the path of the running program, `search` is $PATH, and `words` are those that may
     follow the name. Programs read `svc` itself: what is written for people alone passes here.

@@ -128,7 +128,7 @@ class Engine:
         return await self._groups.run(mode, fn, alone=self._under_way() == 1)
 
     def read(self, mode: str, fn: Callable[[Transaction], T]) -> T:
-        """Runs `fn`, which changes nothing; it never shows what is not on disk."""
+        """Runs `fn`, which changes nothing; it never sees data that is not on disk."""
         return self._groups.read(mode, fn)
 
     def request_id(self) -> str:
@@ -214,7 +214,7 @@ class Engine:
         await self._replace(lambda tx: self._reload(tx, state))
 
     async def resend(self, mode: str, event: str, endpoint: str | None = None) -> list[DeliveryRow]:
-        """Delivers an event once more, now, and returns how the attempts went.
+        """Delivers an event again at once, and returns how the attempts went.
 
         An attempt that is held back (setting `webhook_delivery`) is made instead of another one.
 

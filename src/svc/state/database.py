@@ -167,7 +167,7 @@ class Database:
         return self.read(sql, params, _keep_row)
 
     def read(self, sql: str, params: SqlParams, build: Callable[[Row], T]) -> list[T]:
-        """Reads what is built of each row outside a transaction, one row at a time in memory."""
+        """Yields an object built of each row, outside a transaction, one row at a time."""
         with self._lock, self._translate_errors():
             return self._busy_retry.run(
                 lambda: [build(row) for row in self._connection.execute(sql, params)]

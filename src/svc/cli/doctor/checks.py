@@ -33,7 +33,7 @@ Verdict: TypeAlias = Literal["ok", "warning", "failed", "skipped"]
 
 
 class Finding(NamedTuple):
-    """One finding; `fix` says what to do about what is not ok."""
+    """One finding; `fix` is the remedy where `status` is not ok."""
 
     name: str
     verdict: Verdict

@@ -73,7 +73,7 @@ class Endpoints:
         return made
 
     def of_log(self, url: str, name: str, *, lasting: bool) -> Endpoint:
-        """Returns our own secret for what comes from a team's log; makes one at first.
+        """Returns svc's own signing secret for events of a team's log; creates it at first.
 
         svc makes this secret itself and signs the events of the log with it for the handler.
         Without a keyring it lasts for this run only.

@@ -51,7 +51,7 @@ class _ReaderSetup(ListenerSetup):
 
 
 def listen_from(session: Session, options: ListenOptions, log: LogOptions) -> None:
-    """Listens until it is stopped or what was asked for has come.
+    """Runs a listener on a team's log until it is stopped or `--until` is reached.
 
     Raises:
         CheckFailed: `--until` was not reached, or `--strict` found something wrong.

@@ -259,7 +259,7 @@ class SignatureWatch:
     _mismatches: int = field(default=0, init=False)
 
     def hear(self, record: ListenerRecord) -> None:
-        """Hears of everything that a listener tells."""
+        """Counts failed signatures among the records of a listener."""
         if isinstance(record, EventReceived):
             self._mismatches = 0
         elif isinstance(record, Rejected) and record.reason == "signature_mismatch":

@@ -62,7 +62,7 @@ def listen_to(
     options: ListenOptions,
     into: Callable[[SqliteInbox], Inbox] = lambda inbox: inbox,
 ) -> None:
-    """Listens until it is stopped or what was asked for has come.
+    """Runs a listener until it is stopped or `--until` is reached.
 
     `into` says where deliveries are kept, if not in the inbox of this machine alone.
 

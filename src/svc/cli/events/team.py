@@ -60,13 +60,13 @@ def read_log(
 
 
 def check_name(text: str, param: str) -> None:
-    """Refuses what is no name of a reader or group: it stands in subjects. Raises UsageError."""
+    """Refuses a name of a reader or group that cannot be part of a subject; raises UsageError."""
     if not _NAME.fullmatch(text):
         raise UsageError(f"{param} {text!r}: letters, digits, - and _, at most 32.", param=param)
 
 
 def starts_at(session: Session, text: str, param: str) -> float | None:
-    """Returns how long ago something begins, in seconds: 0 for now, None for all that there is."""
+    """Returns from how many seconds ago to read: 0 for now, None for the whole log."""
     if text in STARTS:
         return STARTS[text]
     moment = moments(session, local=True).read(text, param)
@@ -122,7 +122,7 @@ def choose_name(log: LogOptions, connection: LogConnection) -> str:
 def examine(
     session: Session, connection: LogConnection, *, writes: str | None, max_body: int = 0
 ) -> tuple[str, ...]:
-    """Refuses a log that would lose or mix up events, and warns of what is doubtful.
+    """Refuses a log that could lose or mix up events, and warns of doubtful settings.
 
     `writes` is the origin of the events that a receiver is going to put in, None for a reader;
     `max_body` the largest of them, in bytes. Gives the log's keys, the newest first.
@@ -147,7 +147,7 @@ def examine(
 
 
 def print_remark(session: Session, remark: checks.Remark) -> None:
-    """Warns of what is not as it should be."""
+    """Warns of a remark that is not ok."""
     if remark.verdict != "ok":
         session.out.warn(f"The log: {remark.detail}. {remark.fix or ''}".rstrip())
 

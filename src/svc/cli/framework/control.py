@@ -221,7 +221,7 @@ def sandbox_clock(session: Session) -> float | None:
 
 
 def moments(session: Session, *, ahead: bool = False, local: bool = False) -> "Moments":
-    """Reads what was typed for a time: by the clock of a sandbox that is asked, else this one's.
+    """Returns the parser of typed times, by a sandbox's clock or else this machine's.
 
     What lies on this machine only is `local`. It is asked where a duration or a day's name needs
     it.

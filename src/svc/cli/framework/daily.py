@@ -19,7 +19,7 @@ _SILENT: Final = frozenset(("keys", "help", "--help", "-h"))
 
 
 def remind_daily(session: Session) -> None:
-    """Tells a person at a terminal of what is due, once a day; no trouble of it is an error.
+    """Prints a reminder of due keys at most once a day; ignores errors of its own.
 
     The database is opened once a day only: a file's date says when that was.
     """

@@ -202,7 +202,7 @@ def _write_new(folder: Path, name: str, data: bytes) -> str:
 
 
 def report_stopped(session: "Session", stopped: "Stopped") -> int:
-    """Names the request that was left unresolved, or what was done before, else a word (R78)."""
+    """Prints the request that is unresolved, or the finished work, or one word (R78)."""
     error = _build_interrupted(session, stopped)
     if error is not None:
         session.leave_line()
@@ -213,7 +213,7 @@ def report_stopped(session: "Session", stopped: "Stopped") -> int:
 
 
 def report_cut_off(session: "Session", stopped: "Stopped") -> None:
-    """Reports what is known when a command is ended by force that did not notice its signal."""
+    """Prints the known outcome when a command is ended that did not notice its signal."""
     error = _build_interrupted(session, stopped)
     if error is None:
         error = _stopped(
@@ -232,7 +232,7 @@ def tell_stopped(session: "Session") -> None:
 
 
 def report_end_of_output(session: "Session", error: OSError) -> int:
-    """Reports what could not be written, and what was done before (R77); returns the exit code."""
+    """Reports output that could not be written, and the finished work (R77); the exit code."""
     code = ExitCode.BROKEN_PIPE if isinstance(error, BrokenPipeError) else ExitCode.LOCAL
     if session.done is None and code == ExitCode.BROKEN_PIPE:
         return code  # the reader has closed the pipe, and nothing was changed

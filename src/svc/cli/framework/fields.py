@@ -50,7 +50,7 @@ def body_of(
     given: Mapping[str, Any],
     read: Callable[[str], str] | None = None,
 ) -> dict[str, Any]:
-    """Builds a body of what was given; neither None nor an empty list or object is in it.
+    """Builds a body of the given values; None and empty lists or objects are left out.
 
     `read` reads the file of `KEY=@FILE`; without it none is taken.
 
@@ -111,7 +111,7 @@ def _put(body: dict[str, Any], row: RequestOption, value: object) -> None:
 
 
 def in_options(error: "Incomplete", command: str, argv: Sequence[str]) -> UsageError:
-    """Says by options what a body lacks; `argv` is what was typed.
+    """Converts the error about missing fields to one about options; `argv` is the typed line.
 
     A placeholder stands for each value (promise R120: a hint never holds an invented amount,
     recipient or account).

@@ -177,7 +177,7 @@ def apply_style(text: str, style: str, *, color: bool) -> str:
 
 
 def without_signs(meaning: str) -> str:
-    """Says a default, limits and what is required in one way: `(default: 8; 1 to 64)`."""
+    """Formats default, limits and required in one way: `(default: 8; 1 to 64)`."""
     if "[" not in meaning:
         return meaning
     return re.sub(

@@ -112,7 +112,7 @@ class Invocation:
         return self.settings.output or ("human" if self.streams.person_reads else "json")
 
     def error_format(self) -> Format:
-        """The format of an error, which is known even where the settings are what is wrong.
+        """The format of an error; known also where the settings are invalid.
 
         Beside a pipe it is for people where stderr is a terminal and no format was asked for.
         """
@@ -133,7 +133,7 @@ class Invocation:
 
     @cached_property
     def waiting(self) -> "WaitingLine":
-        """The line that tells a person at a terminal what is waited for."""
+        """The live line that shows a person at a terminal why the command waits."""
         from svc.cli.framework.progress import WaitingLine
 
         return WaitingLine(self.make_live_line)
@@ -166,7 +166,7 @@ class Invocation:
 
     @property
     def is_workflow(self) -> bool:
-        """Whether GitHub's runner reads what is printed."""
+        """Whether GitHub's runner reads the output."""
         return self.env.get("GITHUB_ACTIONS") == "true"
 
     def _secret(self) -> str | None:
@@ -195,7 +195,7 @@ class Invocation:
 
     @cached_property
     def program(self) -> "ProgramName":
-        """The name with which people are told to call the program again."""
+        """The name by which hints tell people to call the program again."""
         from svc.cli.framework.registry import COMMANDS, SHORT_NAMES
         from svc.render.program_name import ProgramName
 
@@ -292,7 +292,7 @@ _NO_ARGUMENT: Final = (
 
 
 def usage_error_of(error: Any, argv: Sequence[str]) -> UsageError:
-    """Turns the parser's complaint of what was typed into ours, naming the command's help page."""
+    """Converts the parser's error to a UsageError that names the command's help page."""
     from svc.cli.framework.suggestions import option_for, refuse_command, refuse_option
 
     context = getattr(error, "ctx", None)

@@ -58,7 +58,7 @@ class LiveLine:
         self._shown = True
 
     def clear(self) -> None:
-        """Leaves the line empty for what is said next."""
+        """Clears the line, so that other output can follow."""
         if self._shown:
             self._write(f"\r{'':{self.width - 1}}\r")
             self._shown = False
@@ -133,7 +133,7 @@ class WaitingLine:
 
     @contextmanager
     def request(self, method: str, path: str) -> Iterator[Callable[[int, int | None], None]]:
-        """Waits for an answer of the service; gives what is to be told of each attempt.
+        """Waits for an answer of the service; returns the callback for each attempt.
 
         That takes its number and the status of the one before, if that was answered.
         """
@@ -168,7 +168,7 @@ class WaitingLine:
             self._live = None
 
     def hide(self) -> None:
-        """Leaves the line empty for what is said now; it comes back a second later."""
+        """Clears the line for other output; it is shown again a second later."""
         if self._live is not None:
             self._live.clear()
 

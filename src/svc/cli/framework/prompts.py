@@ -98,7 +98,7 @@ def _is_yes(session: Session, why: tuple[str, ...], otherwise: str) -> bool:
 
 
 def ask_line(session: Session, question: str) -> str:
-    """Asks for a line at the terminal; discards what was typed before the question."""
+    """Asks for a line at the terminal; discards text that was typed before the question."""
     streams = session.streams
     forget_what_was_typed(streams.stdin)
     session.stderr.write_masked(question)

@@ -65,7 +65,7 @@ def file_name(session: "Session", mode: str | None = None) -> str:
 
 
 def entries(shown: object, depth: int = _DEPTH) -> Iterator[tuple[str, str, str]]:
-    """Finds id, kind and label of every object in what was shown, and of those that it names."""
+    """Yields id, kind and label of every object in a result, and of the objects that it names."""
     if isinstance(shown, list):
         for item in shown if depth else ():
             yield from entries(item, depth - 1)
@@ -180,7 +180,7 @@ class RecentFile:
 
 
 def forget_origin(folder: Path, address: str) -> None:
-    """Removes what was kept of one address."""
+    """Deletes the ids that were kept for one address."""
     with suppress(OSError):
         for path in folder.glob("*.tsv"):
             if path.read_text("ascii", "replace").startswith(f"# {address}\n"):

@@ -56,7 +56,7 @@ COMMANDS: Final = {
 
 
 class Deprecation(NamedTuple):
-    """A command without `svc`, or one of its options, and what is typed in its place.
+    """A deprecated command without `svc`, or one of its options, and its replacement.
 
     A row is written with its fragment in `.changes` and a word in the option's help; a test holds
     it against the releases, and asks for its removal in time. `since` is the first release that
@@ -81,7 +81,7 @@ DEPRECATIONS: Final[tuple[Deprecation, ...]] = ()
 def warn_of_deprecated(
     session: Any, command: str, rows: Sequence[Deprecation] = DEPRECATIONS
 ) -> None:
-    """Says once on stderr that what was typed will be gone; nothing where no person reads it."""
+    """Warns once on stderr that the typed command is deprecated, if a person reads it."""
     typed = [word.partition("=")[0] for word in session.argv]
     for row in rows:
         if command == f"svc {row.command}" and (row.option is None or row.option in typed):

@@ -114,7 +114,7 @@ class Session(Invocation):
         return self.out
 
     def error_output(self) -> "Output":
-        """An output for an error, which must work even where the settings are what is wrong."""
+        """The output for an error, which works also where the settings are invalid."""
         return self._output(self.error_format())
 
     def _output(

@@ -119,7 +119,7 @@ class Before:
 
 
 def observe(session: Session, old: OldKey) -> Before:
-    """Asks with the old key what it sees; of one that is refused, the journal tells.
+    """Reads with the old key what the new one must see; the journal answers for a refused key.
 
     Raises:
         SvcError: the service cannot be asked.
@@ -140,7 +140,7 @@ def observe(session: Session, old: OldKey) -> Before:
 
 
 def is_same_account(session: Session, secret: str, place: KeyPlace, before: Before) -> bool | None:
-    """Returns whether the new key sees what was known; None where nothing tells.
+    """Whether the new key sees the same objects as the old one; None if that is not known.
 
     Raises:
         AuthError: it does not: it is of another account.
@@ -158,7 +158,7 @@ def is_same_account(session: Session, secret: str, place: KeyPlace, before: Befo
 
 
 def check_still_works(session: Session, old: OldKey, new: ApiKey) -> bool | None:
-    """Asks once more with the old key; None where no answer comes, or the key is gone already."""
+    """Whether the old key still works; None if the service does not answer, or the key is gone."""
     if old.key.secret == new.secret:  # an earlier roll was cut off behind its last step
         return None
     try:

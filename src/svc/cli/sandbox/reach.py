@@ -33,7 +33,7 @@ class Exposure(NamedTuple):
 
 
 def reach_of(bind: str, names: Sequence[str], *, tls: bool) -> Exposure:
-    """Checks what was given; the one address that is bound is a name, too.
+    """Checks the address to bind and the host names; the bound address is a name as well.
 
     Raises:
         UsageError: it is no address; a name is none, such as a pattern, since a page may have a

@@ -51,7 +51,7 @@ class Family:
         self.is_cut = False
 
     def read(self, identifiers: list[str]) -> None:
-        """Reads these objects and what is linked with them, each once.
+        """Reads these objects and those that are linked with them, each once.
 
         Raises:
             SvcError: the service cannot be asked; what was read by then is kept.

@@ -19,7 +19,7 @@ _BYTES_MAX: Final = 1024 * 1024
 
 
 class CheckCommand:
-    """One command line for the shell, run each time, without keys and secrets of ours (R43)."""
+    """One shell command line, run several times, without svc's keys and secrets (R43)."""
 
     def __init__(self, command: str, env: Mapping[str, str]) -> None:
         self._command = command

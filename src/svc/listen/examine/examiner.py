@@ -109,7 +109,7 @@ class _Answered(NamedTuple):
 
 
 class Examiner:
-    """Examines one handler by all rules; `begin` is told each rule before its first delivery."""
+    """Examines one handler by all rules; `begin` is called with each rule before its deliveries."""
 
     def __init__(self, plan: ExamPlan, begin: Callable[[HandlerRule], object]) -> None:
         self._plan = plan

@@ -72,7 +72,7 @@ class Attempted:
 
 @dataclass(frozen=True, slots=True)
 class PumpHooks:
-    """What a pump asks and tells.
+    """The callbacks of a pump.
 
     `due` reads so many of what was not tried behind a seq, `again` of what is due again.
     `limit` gives the seconds that an item's attempt may take. `tried` hears of each attempt,
@@ -89,7 +89,7 @@ class PumpHooks:
 
 
 class Pump:
-    """Hands items to the lanes of one target, and decides what comes of each.
+    """Sends the open events of one target over its lanes, and decides after each attempt.
 
     Attributes:
         seconds: the limit for one attempt.
@@ -166,7 +166,7 @@ class Pump:
         return {*self._hand, *(one.seq for _, one in (*self._window, *self._due_again))}
 
     async def close(self, grace: float) -> None:
-        """Lets what is under way end for `grace` seconds, then cuts it off; the rest stays open."""
+        """Waits `grace` seconds for attempts under way, then cuts them off; others stay open."""
         self._closed = True
         for timer in (self._timer, self._resting):
             if timer is not None:

@@ -17,7 +17,7 @@ T = TypeVar("T")
 
 
 class ReplayLoop:
-    """Sends deliveries one after the other, in one loop that hears the signals that end it.
+    """Sends deliveries one after the other, in one event loop that a signal ends.
 
     Attributes:
         stopped_by: the signal that has come, None while none has.

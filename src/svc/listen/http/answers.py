@@ -51,7 +51,7 @@ class AnswerReader:
         return bool(self._waiting or self._slow)
 
     def feed(self, data: bytes) -> TargetAnswer | None:
-        """Takes what came (nothing at all means the end); gives the answer once it is whole.
+        """Adds received bytes (empty at the end); returns the answer once it is complete.
 
         Raises:
             Unreadable: it is no HTTP, or over 64 KiB of head or 1 MiB of body.

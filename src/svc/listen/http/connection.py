@@ -104,7 +104,7 @@ class TargetConnection:
         on_reply: Callable[[TargetReply], None],
         again: Callable[[], bytes] | None = None,
     ) -> None:
-        """Sends one request and later tells how it ended, after `limit` seconds at most."""
+        """Sends one request and calls back with the result, after `limit` seconds at most."""
         self._started = self._loop.time()
         self._deadline = self._started + limit
         self._on_reply, self._again, self.sent = on_reply, again, 0
@@ -115,12 +115,12 @@ class TargetConnection:
             self._open(request)
 
     def probe(self, limit: float, on_reply: Callable[[TargetReply], None]) -> None:
-        """Opens a new connection and sends nothing; tells whether there was trouble."""
+        """Opens a new connection and sends nothing; calls back with the reason of a failure."""
         self._drop()
         self.exchange(b"", limit, on_reply)
 
     def close(self) -> None:
-        """Closes the connection; an exchange under way is told to no one."""
+        """Closes the connection; the callback of an exchange under way is not called."""
         self._on_reply = None
         if self._timer is not None:
             self._timer.cancel()

@@ -33,7 +33,7 @@ class BrokenExchange:
 
 
 class OpenConnection(ReadingProtocol):
-    """Writes a request and reads its answer; what comes unasked ends the connection."""
+    """Writes a request and reads its answer; bytes that were not requested end the connection."""
 
     def __init__(self, connected: socket.socket) -> None:
         super().__init__()
@@ -55,7 +55,7 @@ class OpenConnection(ReadingProtocol):
     def send(
         self, request: bytes, on_answer: Callable[[TargetAnswer | BrokenExchange], None]
     ) -> None:
-        """Sends one request; the answer, or why there is none, is told once."""
+        """Sends one request; calls back once, with the answer or the reason for none."""
         self._on_answer = on_answer
         self._reader = AnswerReader()
         if self._transport is None:
@@ -64,7 +64,7 @@ class OpenConnection(ReadingProtocol):
             self._transport.write(request)
 
     def status_so_far(self) -> TargetAnswer | None:
-        """Returns what came of an answer whose body has no end."""
+        """Returns an answer whose body has not ended, if its head has come."""
         return self._reader.status_so_far() if self._reader is not None else None
 
     def close(self) -> None:

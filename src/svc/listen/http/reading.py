@@ -13,7 +13,7 @@ _buffers: Final[WeakKeyDictionary[asyncio.AbstractEventLoop, bytearray]] = WeakK
 
 
 class ReadingProtocol(asyncio.BufferedProtocol):
-    """Calls `data_received` with what came, as asyncio.Protocol does.
+    """Calls `data_received` with the received bytes, as asyncio.Protocol does.
 
     asyncio's usual way makes a new 256 KiB object for each read and gives it back to the system;
     at thousands of small reads a second that alone is a sixth of all work. The protocols of one
@@ -32,5 +32,5 @@ class ReadingProtocol(asyncio.BufferedProtocol):
         self.data_received(bytes(self._view[:nbytes]))
 
     def data_received(self, data: bytes) -> None:
-        """Takes what came; never empty."""
+        """Handles received bytes, which are never empty."""
         raise NotImplementedError

@@ -46,7 +46,7 @@ class HttpHead:
 
 @value_class
 class HttpRequest:
-    """One request, whole; `body` is what came over the wire, byte for byte."""
+    """One complete request; `body` has the received bytes unchanged."""
 
     head: HttpHead
     body: bytes
@@ -90,7 +90,7 @@ class RequestReader:
         return self._head is not None
 
     def feed(self, data: bytes) -> HttpRequest | None:
-        """Takes what came; gives the request once it is whole.
+        """Adds received bytes; returns the request once it is complete.
 
         Raises:
             Refused: it breaks the protocol, a limit or what `check` allows.
@@ -103,7 +103,7 @@ class RequestReader:
         return self._read_wire(data)
 
     def hold(self, data: bytes) -> int:
-        """Keeps what came behind a request that is not answered yet; gives how much that is."""
+        """Keeps bytes behind a request that is not answered yet; returns their number."""
         self._waiting += data
         return len(self._waiting)
 

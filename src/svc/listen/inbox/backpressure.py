@@ -58,7 +58,7 @@ class Backpressure:
             self.release()
 
     def release(self) -> None:
-        """Lets go what is held back, if anything is."""
+        """Lets the groups continue that wait, if there are any."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None

@@ -158,7 +158,7 @@ class InboxWriter:
         return self._is_unstored or self._is_unread
 
     async def close(self) -> None:
-        """Commits what is left and ends the thread."""
+        """Commits the remaining entries and ends the thread."""
         self._closing = True
         self._pressure.release()
         while self._running is not None or self._has_work():

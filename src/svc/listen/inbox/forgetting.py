@@ -25,7 +25,7 @@ class ForgottenPiece(NamedTuple):
 
 
 def forget_forwarded(state: Database, now: float, after: int) -> ForgottenPiece:
-    """Forgets what was forwarded, or was for no target, 30 days before `now` (unix seconds).
+    """Deletes events that were forwarded, or had no target, 30 days before `now` (unix seconds).
 
     Looks at some rows behind the seq `after`, of listeners too that do not run any more.
     """

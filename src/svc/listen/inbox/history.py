@@ -111,7 +111,7 @@ class InboxHistory:
         self._whose = whose
 
     def entries(self, wanted: InboxFilter, *, oldest_first: bool = False) -> Iterator[InboxEntry]:
-        """Gives entries, the newest first, in constant memory; what comes meanwhile is left out."""
+        """Yields entries, the newest first, in constant memory; later arrivals are left out."""
         [ends] = self._state.rows(ENDS)
         statements = self._choose_statements(wanted, "" if oldest_first else " DESC")
         found = merge(
@@ -190,7 +190,7 @@ class InboxHistory:
         taken: bool,
         pending: bool = False,
     ) -> None:
-        """Notes what was sent again; a target's 2xx closes an event whose forward had failed.
+        """Records what a replay has sent; a target's 2xx closes an event whose forward had failed.
 
         Each attempt is (url, started_at, milliseconds, status, error, reply). `pending`: what was
         sent is all that was still to be done, so that an event that waits is closed as well.

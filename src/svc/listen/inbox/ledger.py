@@ -84,7 +84,7 @@ class ForwardLedger:
         self._learn()
 
     def adopt(self, targets_of: Callable[[str], Sequence[str]], targets: Sequence[str]) -> None:
-        """Before a run: gives what is open at other targets to those that its type goes to now."""
+        """Before a run: moves events open at former targets to the present ones of their type."""
         with self._state.write() as tx:
             tx.execute(
                 "UPDATE targets SET ordered = ? WHERE listener = ?",
@@ -182,7 +182,7 @@ class ForwardLedger:
         return changed == PIECE_ROWS
 
     def leave(self, target: str) -> list[OpenItem]:
-        """Leaves a page of what is open alone."""
+        """Marks a page of open events as left for a later run."""
         number = self._numbers[target]
         with self._state.write() as tx:
             found = tx.rows(_page_of(_OPEN), (number, _LEFT_ROWS, _PAGE_BYTES))
@@ -190,13 +190,13 @@ class ForwardLedger:
         return [self._item(row, target) for row in found]
 
     def due(self, target: str, after: int, most: int) -> list[OpenItem]:
-        """Returns a page of what was not tried, oldest first."""
+        """Returns a page of events that were not tried yet, oldest first."""
         items = self._page(_NEW, target, (after, most, _PAGE_BYTES))
         self._let_run(target, items[-1].seq if items else None, spare=_PAGES_NOTED * most)
         return items
 
     def again(self, target: str, now: float, most: int) -> Retries:
-        """Returns a page of what is due again."""
+        """Returns a page of events whose next attempt is due."""
         items = self._page(_LATER, target, (now, most, _PAGE_BYTES))
         if items:
             self._let_run(target, max(one.seq for one in items))

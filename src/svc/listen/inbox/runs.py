@@ -60,7 +60,7 @@ def change_in_pieces(state: Database, statement: str, number: int) -> None:
 
 
 def read_open_events(state: Database, number: int) -> Iterator[list[int]]:
-    """Gives what is open at a target in pieces; what changes its state meanwhile may come twice."""
+    """Yields a target's open events in pieces; one that changes meanwhile may come twice."""
     after: tuple[object, ...] = (-1, 0.0, 0)
     while found := state.rows(_OPEN_EVENTS, (number, *after, PIECE_ROWS)):
         after = tuple(found[-1].values())

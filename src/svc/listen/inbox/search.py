@@ -20,7 +20,7 @@ _BEHIND: Final = "SELECT received_at FROM inbox WHERE seq >= ? ORDER BY seq LIMI
 
 @dataclass(frozen=True, slots=True)
 class SearchFilter:
-    """What is looked for; what is empty does not narrow. `before` is a number of the inbox.
+    """The conditions of a search; an empty one does not narrow. `before` is a number of the inbox.
 
     `target` and `text` are parts of an address and of anything that is shown of a delivery, in
     upper or lower case; the others are whole words.

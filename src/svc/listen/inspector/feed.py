@@ -39,7 +39,7 @@ class TurnedAway:
 
 
 class Feed:
-    """Counts, keeps the last rejections, and tells those who watch; lives in one event loop."""
+    """Counts records, keeps the last rejections, notifies open pages; lives in one event loop."""
 
     def __init__(self) -> None:
         self.received = 0

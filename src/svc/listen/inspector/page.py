@@ -83,7 +83,7 @@ class Times:
         return self._clock(seconds) if today else f"{self._day(seconds)} {self._clock(seconds)}"
 
     def format_said(self, text: str) -> str:
-        """A time as the service wrote it, in the same style; what is none stays as it is."""
+        """A time of the service in the same style; other text stays unchanged."""
         moment = parse(text)
         return text if moment is None else self.full(moment.timestamp())
 
@@ -237,12 +237,12 @@ def document(frame: PageFrame, title: str, deliveries: Markup, detail: Markup | 
 
 
 def notice(frame: PageFrame, title: str, text: str) -> Markup:
-    """Makes what stands in place of a detail that cannot be shown."""
+    """Draws the message in place of a detail that cannot be shown."""
     return detail(frame, "", title, el("p", text, class_="message", role="alert"))
 
 
 def detail(frame: PageFrame, query: str, title: str, *parts: MarkupPart) -> Markup:
-    """Makes what stands beside the list; `query` leads back to it."""
+    """Draws a detail beside the list; `query` leads back to it."""
     heading = el("h2", title, id="detail-title", tabindex="-1")
     parts = (back(frame, query), heading, *parts)
     return el("section", *parts, id="detail", aria_labelledby="detail-title")

@@ -113,7 +113,7 @@ class Replayer:
         replies: Sequence[TargetReply],
         started: float,
     ) -> None:
-        """Notes what was sent, as any forward is noted; blocks."""
+        """Records the attempts of a replay like those of a forward; blocks."""
         attempts = [
             (str(target), started, reply.milliseconds, reply.status, reply.error, reply.body)
             for target, reply in zip(targets, replies, strict=True)

@@ -33,7 +33,7 @@ LogVerdict = Literal["ok", "warning", "failed"]
 
 @dataclass(frozen=True, slots=True)
 class Remark:
-    """One thing that was looked at; `fix` says what to do about what is not ok."""
+    """The result of one check; `fix` is the remedy where it is not ok."""
 
     name: str
     verdict: LogVerdict

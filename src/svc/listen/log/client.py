@@ -195,7 +195,7 @@ class LogClient:
     async def subscribe(
         self, subject: str, got: "Callable[[Msg], Awaitable[None]]", seconds: float
     ) -> "Subscription":
-        """Listens to a subject, once the server has heard of it.
+        """Subscribes to a subject; returns once the server has confirmed it.
 
         Raises:
             LogDown: it does not answer.
@@ -239,7 +239,7 @@ class LogClient:
             self._doubting = loop.create_task(own_task(partial(self._look_at, client)))
 
     async def close(self) -> None:
-        """Lets go of the connection; nothing is told of it."""
+        """Closes the connection without calling back."""
         self.on_state_change = lambda _: None
         await _end(self._client)
 

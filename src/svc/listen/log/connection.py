@@ -143,7 +143,7 @@ class LogConnection:
 
     @property
     def generation(self) -> int:
-        """Counts the connections: what was asked for in an earlier one is not answered."""
+        """The number of the connection; requests of an earlier one get no answer."""
         return self._client.generation
 
     def on_state_change(self, callback: Callable[[str | None], None]) -> None:

@@ -28,7 +28,7 @@ class LogDown(NetworkError):  # noqa: N818  it says what is the matter
 
 
 class NoResponder(LogDown):
-    """Nothing at the log listens to what was asked for."""
+    """No server of the log answers requests to a subject."""
 
 
 class LogRefusal(ApiError):  # noqa: N818  the log's own answer
@@ -75,7 +75,7 @@ def check_installed() -> None:
 
 
 def build_unreachable(address: LogAddress, trouble: BaseException | None) -> SvcError:
-    """Returns why there is no connection, by what was heard last."""
+    """Builds the error of a log that cannot be reached, by the last known reason."""
     if isinstance(trouble, SvcError):
         return trouble
     text = in_words(trouble) if trouble is not None else "it does not answer"

@@ -46,7 +46,7 @@ class SetAside:
 
 
 async def list_failed(connection: LogConnection, mode: Mode, group: str | None) -> list[SetAside]:
-    """Returns what was put aside, of a group or all, the oldest first; raises AuthError."""
+    """Returns the events that groups have put aside, oldest first; raises AuthError."""
     return [one async for one in _read_noted(connection, mode) if group in (None, one.group)]
 
 
@@ -76,7 +76,7 @@ async def message_of(connection: LogConnection, mode: Mode, one: SetAside) -> Me
 
 
 async def retry(connection: LogConnection, mode: Mode, trust: Trust, one: SetAside) -> None:
-    """Puts an event into the log once more, for its group alone, and takes it off the list.
+    """Publishes an event again for its group alone, and removes it from the list.
 
     Raises:
         NotFound: the log has dropped it for its age.

@@ -65,7 +65,7 @@ class ConsumerGroup:
 
 
 class GroupSource(LogSource):
-    """Gives a reception its share of a queue, and tells the log what became of it."""
+    """Passes a listener its share of a queue, and reports to the log how each event ended."""
 
     def __init__(
         self,
@@ -97,7 +97,7 @@ class GroupSource(LogSource):
         self._begin(*(self._take_on() for _ in lanes), self._renew())
 
     async def close(self) -> None:
-        """Hands back what has no verdict, and sees to it that the log has heard the others."""
+        """Hands back events without a verdict, and waits until the log has confirmed the others."""
         for receipt in tuple(self._out):
             self._handle_answer(receipt, _NOT_NOW)
         waiting = [asyncio.wrap_future(one) for one in self._said]

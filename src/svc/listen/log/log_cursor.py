@@ -92,7 +92,7 @@ class CursorSource(LogSource):
         self._begin(self._follow_on(), self._report_on(), woken=self._news.set)
 
     async def close(self) -> None:
-        """Reports once more how far it has read."""
+        """Reports for the last time how far it has read."""
         with suppress(SvcError, TimeoutError):
             async with asyncio.timeout(0.3):
                 await self._report()

@@ -28,7 +28,7 @@ def make_key() -> str:
 
 
 def fingerprint(key: str) -> str:
-    """Returns what a log says of its key, so that a member with another one is told at once."""
+    """The fingerprint of a log's key, by which a member with another key is told so at once."""
     return hmac.digest(key.encode(), _FINGERPRINT, "sha256").hex()[:16]
 
 

@@ -21,7 +21,7 @@ T = TypeVar("T")
 
 
 class LogSource:
-    """A log as the source of a listener; it tells whenever the log cannot be read, or can again.
+    """The base of sources that read a log; reports when the log is unreadable, and readable again.
 
     `died` is done, with its error, as soon as a task of the source has ended by one.
     """

@@ -168,7 +168,7 @@ async def stream_info(connection: LogConnection, mode: Mode) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """What became of a stream: it was `made`, or was there; what was `changed`, what `differs`."""
+    """The result of creating a stream: `made`, or what was `changed` and what still `differs`."""
 
     made: bool
     changed: tuple[str, ...] = ()

@@ -33,7 +33,7 @@ _STREAMED: Final = ("DIRECT.GET", "CONSUMER.MSG.NEXT")  # what has more than one
 
 @dataclass(frozen=True, slots=True)
 class User:
-    """One user; `group` is the queue of a job, `hashed` what is left of its password."""
+    """One user; `group` is the queue of a job, `hashed` the bcrypt hash of the password."""
 
     name: str
     role: Role

@@ -157,7 +157,7 @@ class ReceiverConnection(ReadingProtocol):
         return now - self._first_byte
 
     def make_way(self) -> None:
-        """Ends half a request; who had the right to send it hears that it may come again."""
+        """Ends an incomplete request; a sender with the right to send is told that it may retry."""
         half = self.phase is Phase.BODY
         self._run_step((lambda: self._refuse(Refused(503))) if half else self.cut)
 
@@ -188,7 +188,7 @@ class ReceiverConnection(ReadingProtocol):
             self._transport.abort()
 
     def finish(self) -> None:
-        """Closes the connection once what was written has left."""
+        """Closes the connection once the written bytes have been sent."""
         if self._transport is not None:
             self._transport.close()
 

@@ -83,7 +83,7 @@ class CommandLane:
         on_reply: Callable[[TargetReply], None],
         again: Callable[[], bytes] | None = None,  # noqa: ARG002  no run goes unnoticed
     ) -> None:
-        """Runs the command once and tells how it ended, soon after `limit` seconds at most."""
+        """Runs the command once and calls back with the result, soon after `limit` seconds."""
         self._on_reply, self._started, self.sent = on_reply, self._loop.time(), 0
         run = partial(self._run, request, limit)
         self._running = self._loop.create_task(own_task(run, self._end_broken))
@@ -95,7 +95,7 @@ class CommandLane:
         self._loop.call_soon(own(on_reply), reply)
 
     def close(self) -> None:
-        """Ends a run under way with its children; nothing is told of it."""
+        """Ends a run under way with its children; the callback is not called."""
         self._on_reply = None
         if self._running is not None:
             self._running.cancel()

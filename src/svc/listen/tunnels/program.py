@@ -37,7 +37,7 @@ def find_installed(program: str, path: str) -> str | None:
 
 
 def environment(env: Mapping[str, str]) -> dict[str, str]:
-    """What a tunnel program gets: nothing of ours, so no API key and no secret (promise R43)."""
+    """The environment of a tunnel program: without svc's variables, keys and secrets (R43)."""
     return {name: value for name, value in env.items() if not name.startswith("SVC_")}
 
 

@@ -52,7 +52,7 @@ def diagnose(
     secrets: Sequence[str],
     known: Sequence[KnownSecret],
 ) -> Diagnosis:
-    """Returns what is wrong; for a signature that does not fit, tries the usual causes.
+    """Explains a failed verification; for a signature that does not match it tries usual causes.
 
     Takes what was given to `signature.verify`, and its error. `known` are secrets that would have
     been right elsewhere. The payload is never quoted (promise R49).

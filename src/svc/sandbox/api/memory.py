@@ -78,7 +78,7 @@ class RequestLog:
         self.leaked: deque[str] = deque(maxlen=KEPT)
 
     def list_oldest_first(self, mode: str) -> list[LoggedRequest]:
-        """What was asked in a mode, or with a key that tells none."""
+        """The logged requests of a mode, and those whose key has no mode, oldest first."""
         return [each for each in reversed(self._entries) if each.mode in (mode, None)]
 
     def search(self, wanted: Mapping[str, Any]) -> list[LoggedRequest]:

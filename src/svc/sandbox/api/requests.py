@@ -157,7 +157,7 @@ _IDS: Final = re.compile(rf"({'|'.join(_OF_ORDERS)})([0-9A-Za-z]{{24}})")
 
 @dataclass(slots=True)
 class RequestContext:
-    """A request on its way through the checks, and what was found out about it so far."""
+    """A request on its way through the checks, and what they have found so far."""
 
     request: AsgiRequest
     id: str
@@ -211,7 +211,7 @@ class Api:
         )
 
     def refuse(self, problem: Problem, _: AsgiScope) -> HttpReply:
-        """The answer to what came no further than the door, with the headers of every answer."""
+        """The answer to a request that fails before the API's checks, with the usual headers."""
         identity = self.engine.request_id()
         version = self.engine.settings["pinned_version"] or VERSIONS[-1]
         return refusal(problem, identity).with_headers(

@@ -126,7 +126,7 @@ class Checkout:
         return protect(await page(request, secret), policy(request.fields))
 
     def refuse(self, problem: Problem, scope: AsgiScope) -> HttpReply:
-        """A plain page; what a developer did wrong is told to the developer."""
+        """A plain error page; mistakes in the address are explained to the developer."""
         query = fields_of(scope["query_string"])
         status = problem.status
         text = {_NOT_FOUND: "missing_page"}.get(status, "refused")

@@ -72,7 +72,7 @@ def find_unusable(fields: dict[str, Any], today: date) -> dict[str, str]:
 
 
 def choose_text(code: str | None) -> str:
-    """The key of the text that a shopper is told after a decline with this code."""
+    """The key of the text for a shopper after a decline with this code."""
     return code if code in _TOLD else "declined"
 
 

@@ -80,7 +80,7 @@ def read(form: Mapping[str, str], today: date) -> Entries:
 
 
 def fill_card(entries: Entries, card: catalogue.TrialCard, expiry: str) -> Entries:
-    """The entries with a test card instead of what was typed."""
+    """The entries with the data of a test card."""
     return replace(entries, method=methods.CARD, number=card.spaced, expiry=expiry, cvc=card.cvc)
 
 
@@ -116,7 +116,7 @@ def payment_fields(entries: Entries) -> dict[str, Any]:
 
 
 def number_of(visit: Visit, entries: Entries) -> str:
-    """The number of the card that pays: the saved one's, or what was typed."""
+    """The number of the card that pays: that of the saved card, or the typed one."""
     saved = visit.saved.get(entries.saved)
     return saved["_test_number"] if saved else entries.plain_number
 
@@ -131,7 +131,7 @@ _MESSAGE: Final = "message"  # ids
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """What the forms show: what was typed, and what was wrong with it.
+    """The state of the forms: the entries, and what is wrong with them.
 
     `messages` are sentences for the shopper; `faults` are fields with the keys of their texts, or
     with None where the message says it all.

@@ -46,7 +46,7 @@ def policy(query: Mapping[str, str]) -> str:
 
 
 def protect(reply: HttpReply, policy: str) -> HttpReply:
-    """What leaves the checkout: under a policy, kept nowhere, its address told to no other site."""
+    """Adds the headers of every page: the content policy, no caching, no referrer."""
     return reply.with_headers(("Content-Security-Policy", policy), *_HEADERS)
 
 

@@ -58,13 +58,13 @@ def start_draft(visit: Visit, result: str | None, method: str | None) -> Draft:
 
 
 def draft_incomplete(visit: Visit, entries: Entries, absent: dict[str, str]) -> Draft:
-    """The forms as they were sent, with what is missing in them, and what is wrong beside that."""
+    """The submitted forms, with their missing and their invalid fields."""
     faults = {**_find_unusable(visit, entries), **absent}
     return Draft(entries, (visit.say("check_fields"),), faults)
 
 
 def draft_declined(visit: Visit, entries: Entries, problem: Problem) -> Draft:
-    """The forms as they were sent, with what the shopper is told of a refusal."""
+    """The submitted forms, with the message of a decline."""
     code = attempt.code_of(problem)
     text = visit.say(attempt.choose_text(code), amount=visit.total)
     field = attempt.field_of(code)

@@ -118,7 +118,7 @@ async def _watch_caller(receive: Receive, gone: asyncio.Event) -> AsyncIterator[
 
 
 def build_list(data: list[Doc]) -> Doc:
-    """A list object with all that there is."""
+    """Builds a list object of all items."""
     return {"object": "list", "data": data, "has_more": False}
 
 

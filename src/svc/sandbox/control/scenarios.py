@@ -181,7 +181,7 @@ SCENARIOS: Final[Mapping[str, Callable[[Scenario], object]]] = {
 
 
 def trigger(tx: Transaction, event_type: str, changes: Changes) -> Doc:
-    """Creates what the event needs and lets it happen; shows the event and what was created.
+    """Creates the objects that an event needs, makes it happen, and returns it with them.
 
     `changes` are parameters of the order, or of the payout, that is created for it.
 

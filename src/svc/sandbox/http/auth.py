@@ -70,7 +70,7 @@ def permit(key: KnownDoc, resource: str, level: str) -> None:
 
 
 def permit_checkout(kind: str) -> None:
-    """Refuses what is not a publishable key (403): a secret key was given to a browser."""
+    """Refuses any but a publishable key (403): a browser must not have a secret key."""
     if kind != "publishable":
         message = "The checkout takes a publishable key; secret keys stay on the server."
         raise Problem(403, NOT_PUBLISHABLE, message)

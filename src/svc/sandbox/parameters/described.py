@@ -124,7 +124,7 @@ def schema_name(kind: str) -> str:
 
 
 def answer(noun: Resource, *, made: bool = False) -> Schema:
-    """An object of the service as JSON Schema; `made` is the answer that shows what is secret."""
+    """The JSON Schema of an object of the service; `made` includes fields shown only once."""
     there = ("always", "given", "create") if made else ("always", "given")
     shown = [field for field in noun.fields if field.answered in there]
     fields = {field.name: _build_answer_schema(field) for field in shown}
@@ -190,7 +190,7 @@ _SCHEMAS: Final[Mapping[str, Callable[[Kind], Schema]]] = {
 
 
 def build_stored(noun: Resource, given: Params, **decided: Any) -> dict[str, Any]:
-    """The fields of a new object: what was decided, what was given, else what it begins with."""
+    """The fields of a new object: the decided values, the given ones, else the defaults."""
     return {
         field.name: decided[field.name] if field.name in decided else _read_kept(field, given)
         for field in noun.fields
@@ -207,7 +207,7 @@ def read_kept(noun: Resource, name: str, given: Params) -> Any:
 
 
 def changes(noun: Resource, given: Params) -> dict[str, Any]:
-    """What an update changes, but for what is merged; a field that is unset begins again."""
+    """The fields that an update changes, without merged ones; an unset field gets its default."""
     return {
         field.name: _read_kept(field, given)
         for field in noun.list_given("update")

@@ -146,7 +146,7 @@ def assess(number: str, exp_month: int, exp_year: int, cvc: str, today: date) ->
 def problems(
     number: str, exp_month: int, exp_year: int, cvc: str, today: date
 ) -> list[CardProblem]:
-    """All that makes a card's data unusable, where `assess` tells the first."""
+    """All problems that make a card's data unusable, where `assess` returns the first."""
     return list(_problems(_brand_of(_digits(number)), exp_month, exp_year, cvc, today))
 
 

@@ -90,7 +90,7 @@ def roll_secret(tx: Transaction, endpoint: Doc, grace: int) -> str:
 
 
 def enable(tx: Transaction, endpoint: Doc) -> None:
-    """Takes events again, with a clean record; what was dropped stays dropped."""
+    """Enables an endpoint and clears its record of failures; dropped events stay dropped."""
     if endpoint["status"] != "enabled":
         _refuse_more(tx)
     endpoint["status"] = "enabled"
@@ -98,14 +98,14 @@ def enable(tx: Transaction, endpoint: Doc) -> None:
 
 
 def disable(tx: Transaction, endpoint: Doc) -> None:
-    """Takes no more events and gives up what is pending."""
+    """Disables an endpoint and drops its pending attempts."""
     endpoint["status"] = "disabled"
     deliveries.drop(tx.store, endpoint["id"])
     _note_recovery(tx, endpoint)
 
 
 def delete(tx: Transaction, endpoint: Doc) -> None:
-    """Removes the endpoint and gives up what is pending; its log stays."""
+    """Removes an endpoint and drops its pending attempts; its log stays."""
     deliveries.drop(tx.store, endpoint["id"])
     tx.cancel_jobs(jobs.DISABLE, endpoint["id"])
     tx.remove(KIND, endpoint["id"])

@@ -83,7 +83,7 @@ class GroupCommit:
 
     @contextmanager
     def hold_writes(self) -> Iterator[None]:
-        """Has what changes something wait for the end of the block; what is only read does not."""
+        """Makes changes wait until the block ends; reads go on."""
         self.commit()
         self._holders += 1
         try:

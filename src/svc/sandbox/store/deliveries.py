@@ -125,7 +125,7 @@ def set_next(store: Store, identity: str, due: int) -> None:
 
 
 def drop(store: Store, endpoint: str, event: str | None = None) -> int:
-    """Gives up what is pending for an endpoint, or for one event of it; returns how many."""
+    """Drops the pending attempts of an endpoint, or of one event of it; returns their number."""
     if (
         event is not None and find_pending(store, event, endpoint) is None
     ):  # as with almost every event

@@ -42,7 +42,7 @@ def dump(store: Store) -> Iterator[bytes]:
 
 
 def restore(store: Store, state: Doc, job_names: Collection[str]) -> None:
-    """Puts an exported state in place of what is there, inside the open transaction.
+    """Replaces the state by an exported one, inside the open transaction.
 
     Every row is looked at first: `job_names` are the jobs that have a handler.
 

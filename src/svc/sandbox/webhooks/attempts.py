@@ -80,7 +80,7 @@ def subject_of(tx: Transaction, identity: str) -> tuple[DeliveryRow, str | None,
 def copy_of(
     tx: Transaction, attempt: PreparedAttempt, number: int, wall: int
 ) -> PreparedAttempt | None:
-    """The same event once more, under a delivery id of its own; None if its endpoint is gone."""
+    """Builds a copy of an attempt with a delivery id of its own; None if its endpoint is gone."""
     endpoint = tx.get(webhook_endpoints.KIND, attempt.job.lane)
     if endpoint is None:
         return None

@@ -68,7 +68,7 @@ class WebhookDispatcher:
         return self.faults.holding.held > 0
 
     def release_held(self) -> None:
-        """Has what is held back go: nothing more comes that it could wait for."""
+        """Releases held attempts, when nothing more comes that they could wait for."""
         self.faults.holding.release()
 
     def next_due(self, *, free: bool = False) -> int | None:
@@ -81,7 +81,7 @@ class WebhookDispatcher:
         )
 
     def launch(self, until: int) -> None:
-        """Starts what is due at or before a moment and has room; no transaction may be open."""
+        """Starts due attempts that have room; no transaction may be open."""
         for name in self._names():
             self._fill(name, self._queue_of(name), until)
 

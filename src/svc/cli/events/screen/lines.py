@@ -218,7 +218,7 @@ class HumanLines:
         return self._change(record.time, ("waiting", "waiting"), text)
 
     def trouble(self, record: StoreState | BugMet) -> str:
-        """One line when deliveries cannot be kept or can again, or for a bug of ours."""
+        """One line when deliveries cannot be stored or can again, or for a bug of svc."""
         if isinstance(record, BugMet):
             text = f"{record.error} at {record.place}; listening goes on. Check: svc doctor"
             return self._change(record.time, ("bug in svc", "bad"), text)

@@ -106,13 +106,13 @@ class Printing:
         ]
 
     def start(self, failed: Failed) -> None:
-        """From now on writes in passes of the running loop; `failed` hears of what cannot be."""
+        """From now on writes once a pass of the running loop; calls `failed` if writing fails."""
         with self._lock:
             self._loop, self._thread = asyncio.get_running_loop(), threading.get_ident()
             self._failed = failed
 
     async def finish(self, is_hurried: Callable[[], bool]) -> int:
-        """Writes what is left, data as long as stdout is read; after a signal for 0.15 s.
+        """Writes the remaining output while stdout is read; after a signal for at most 0.15 s.
 
         Gives how many lines were left unread at least.
         """
@@ -137,7 +137,7 @@ class Printing:
         return any(each.backlog and each.backlog.is_lossless for each in self._ends)
 
     def end(self) -> Streams:
-        """Returns what is printed to from now on: the real streams, unless one of them is stuck."""
+        """Returns the streams to print to from now on: the real ones, unless one is blocked."""
         if any(each.backlog for each in self._ends):
             return self.streams
         self._over = True

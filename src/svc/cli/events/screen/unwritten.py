@@ -68,7 +68,7 @@ class UnwrittenOutput:
             self._spill(data)
 
     def head(self) -> bytes:
-        """Returns what is to be written next; nothing when all has been."""
+        """Returns the next bytes to write; empty when all are written."""
         if not self._pieces:
             self._refill()
         return self._pieces[0] if self._pieces else b""

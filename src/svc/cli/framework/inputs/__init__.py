@@ -208,7 +208,7 @@ def _item_value(name: str, value: str, currency: str | None) -> str | int | None
 
 
 def without_empty(**fields: Any) -> BodyFields:
-    """Keeps what was given: neither None nor an empty object or list."""
+    """Returns the given fields; None and empty objects or lists are left out."""
     return {name: value for name, value in fields.items() if value not in (None, {}, [])}
 
 

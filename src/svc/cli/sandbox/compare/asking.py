@@ -29,7 +29,7 @@ _REFUSED, _UNAUTHORIZED, _FORBIDDEN, _TOO_MANY, _SERVER = 400, 401, 403, 429, 50
 
 
 class Exchange(NamedTuple):
-    """What was asked, and either the answer or why nothing can be told of it.
+    """A probe request with its answer, or with the reason why there is none.
 
     Attributes:
         sent: method, path and query as they were sent; empty where nothing was.
@@ -79,7 +79,7 @@ class Inquiry:
             self.exchanges[name] = found
 
     def objects(self) -> list[str]:
-        """The ids of what was made, each once."""
+        """The ids of the objects that the requests have created, each once."""
         answers = [each.answer for each in self.exchanges.values() if each.asked.creates]
         ids = [each["body"].get("id") for each in answers if each and each["done"]]
         return list(dict.fromkeys(each for each in ids if isinstance(each, str) and is_id(each)))

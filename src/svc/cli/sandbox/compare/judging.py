@@ -26,7 +26,7 @@ def judge_all(inquiry: Inquiry) -> Iterator[dict[str, Any]]:
 
 
 def judge(row: FidelityRow, probe: Probe, inquiry: Inquiry) -> dict[str, Any]:
-    """A finding: the row, its result, the request, and both answers or why it cannot be told."""
+    """Builds a finding: row, result, request, and both answers or the reason for none."""
     exchange = inquiry.exchanges[probe.request]
     result, more = _compare(probe, exchange, inquiry)
     found = {
