@@ -119,7 +119,7 @@ def parse_signing_secret(text: str, source: str) -> str:
 
 
 def without_line_end(text: str) -> str:
-    """Takes one line end off a secret from a pipe, file or variable; nothing else (promise R44)."""
+    """Removes one line end of a secret from a pipe, file or variable; nothing else (R44)."""
     return text.removesuffix("\n")
 
 
@@ -208,7 +208,7 @@ def authorization(api_key: str, auth: Auth) -> str:
 
 
 def refuse_secrets(api_key: str, *parts: bytes | str | None) -> None:
-    """Keeps secrets out of everything but the header of the key (promises R28, R45, R100).
+    """Refuses a request that has a secret outside of its key's header (promises R28, R45, R100).
 
     That is the key in use, empty where it is not known, and whatever looks like one.
 

@@ -93,7 +93,7 @@ def read_text(name: str, stdin: BinaryIO, most: int) -> str:
 
 
 def decode(data: bytes, called: str, param: str | None = None) -> str:
-    """Gives bytes of the user's as text; `called` is what a message calls them.
+    """Decodes bytes of the user's as text; `called` is their name in a message.
 
     Raises:
         UsageError: they are no UTF-8, naming the line.

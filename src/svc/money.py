@@ -36,7 +36,7 @@ EXPONENTS: Final = {
 
 
 def exponent(currency: str) -> int | None:
-    """Says how many decimals a currency has; None when the code is not in ISO 4217."""
+    """The number of decimals of a currency; None if the code is not in ISO 4217."""
     if currency not in CURRENCIES:
         return None
     return EXPONENTS.get(currency, 2)

@@ -92,7 +92,7 @@ class SandboxFixture:
         return [one for one in found if kind in (None, one["type"])]
 
     def fault(self, *, times: int = 1, match: Mapping[str, Any], effect: Mapping[str, Any]) -> Any:
-        """Has requests fail on purpose: `effect={"status": 500}`; see `svc help faults`."""
+        """Makes requests fail on purpose: `effect={"status": 500}`; see `svc help faults`."""
         rule = {"match": dict(match), "times": times, "effect": dict(effect)}
         return self.call("POST", "/_sandbox/faults", rule)
 

@@ -63,7 +63,7 @@ def is_plain(text: str) -> bool:
 
 
 def rewrite(pattern: str, form: Callable[[str], str], text: str) -> str:
-    """Gives text with each character that a pattern matches in another form.
+    """Replaces each character that a pattern matches by `form` of it.
 
     Piece by piece: what is found in a text is kept until its end is reached (promise R99).
     """
@@ -109,7 +109,7 @@ def mask(secret: str) -> str:
 
 
 class Redactor:
-    """Takes the key in use out of a text that is written in pieces (promises R39, R40).
+    """Masks the key in use in a text that is written in pieces (promises R39, R40).
 
     The service knows the key and may repeat it in anything; no result needs to show it. `secret`
     gives the key once it is known. A piece that ends like the beginning of the key is held back

@@ -403,7 +403,7 @@ class _Edits:
         self._by_subject = DigestIndex()
 
     def see(self, row: BatchRow, number: int | None) -> None:
-        """Notes whether a done row still has its row number."""
+        """Records whether a done row still has its row number."""
         if number is not None and self._evidence.get_known(number) is Known.DONE:
             is_in_place = self._evidence.get_row(number) == row.number
             self._stay |= is_in_place

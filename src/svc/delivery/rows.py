@@ -238,7 +238,7 @@ class RowJournal(NamedTuple):
     def keep_known_from_results(
         self, told: Iterable[tuple[Evidence, BatchRow | None]], path: str
     ) -> None:
-        """Keeps what a results file alone has told, so that it outlives that file (promise R116).
+        """Records outcomes that only a results file has, so that they outlive that file (R116).
 
         `path` is that of requests whose row is gone; of one with other parameters, and of those,
         no body is known.

@@ -79,7 +79,7 @@ class SecretAge:
 
 
 def assess_age(secret: SecretRecord, now: float, *, max_age: float, warn: float) -> SecretAge:
-    """Says whether a secret is older than `max_age` seconds, or will be in `warn` seconds."""
+    """Whether a secret is older than `max_age` seconds, or will be in `warn` seconds."""
     old = _compute_old_end(secret)
     ends_by = old if old is not None and old > now else None
     if secret.since is None:

@@ -74,7 +74,7 @@ class EndpointTable:
     def keep(
         self, endpoint_id: str, url: str, events: Sequence[str], secret: str | None, now: float
     ) -> None:
-        """Keeps an endpoint that was registered; `now` is in Unix seconds."""
+        """Stores an endpoint that was registered; `now` is in Unix seconds."""
         row = (*self._who, url, ",".join(events), endpoint_id, secret, now)
         with self._state.write() as tx:
             tx.execute(_KEEP, row)

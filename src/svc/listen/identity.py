@@ -60,7 +60,7 @@ def claim_listener(
 
 @contextmanager
 def hold_off_listeners(folder: Path) -> Iterator[bool]:
-    """Lets no listener start for the length of the block; false where another process does that.
+    """Prevents listeners from starting during the block; False if another process does so.
 
     Raises:
         LocalError: the folder of the locks cannot be used.

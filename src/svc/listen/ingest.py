@@ -53,7 +53,7 @@ class IngestDeps:
 
 
 class Ingest:
-    """Takes requests from a receiver and answers each of them once."""
+    """Handles the requests of a receiver, and answers each of them once."""
 
     def __init__(
         self,
@@ -107,7 +107,7 @@ class Ingest:
         position: Position | None = None,
         redelivered: int = 0,
     ) -> None:
-        """Takes a delivery that was verified, here or by a receiver elsewhere."""
+        """Stores a delivery that was verified, here or by a receiver elsewhere."""
         if self._closing:
             answer(503)
             return

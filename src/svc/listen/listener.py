@@ -106,7 +106,7 @@ class Listener:
         return Receiver(hooks, way_in)
 
     def move(self, host: str, secrets: Sequence[str]) -> None:
-        """Takes deliveries to another public name, signed with these secrets, from now on.
+        """From now on accepts deliveries to another public name, signed with these secrets.
 
         Raises:
             SignatureError: a secret cannot be one (promise R48).
@@ -202,7 +202,7 @@ class Listener:
 
 @contextmanager
 def keep_ready_file(path: Path | None, ready: Ready) -> Iterator[None]:
-    """Keeps the ready record in a file as long as the block runs; None writes nothing.
+    """Writes the ready record to a file for as long as the block runs; None writes nothing.
 
     Raises:
         LocalError: the file cannot be written.

@@ -61,11 +61,11 @@ class ListenerProgress:
     _matched: set[int] = field(default_factory=set)
 
     def note_started(self, seq: int) -> None:
-        """Notes an event that is to be forwarded."""
+        """Counts an event that is to be forwarded."""
         self.failed.discard(seq)
 
     def note_settled(self, seq: int, *, taken: bool) -> None:
-        """Notes that its forwards have all ended."""
+        """Records that the forwards of an event have all ended."""
         if taken:
             self.forwarded += 1
         else:
@@ -86,7 +86,7 @@ class ListenerProgress:
         return "" if self.until is None else self.until.glob
 
     def summary(self, now: float, seconds: float, pending: int) -> Summary:
-        """Gives the counts at `now` (unix seconds); `pending` events are still to be forwarded."""
+        """Returns the counts at `now` (unix seconds); `pending` events remain to be forwarded."""
         return Summary(
             time=now,
             seconds=seconds,

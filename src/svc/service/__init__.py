@@ -29,7 +29,7 @@ if TYPE_CHECKING:  # facts alone are read without it
 
 
 def noun(name: str) -> "Resource | None":
-    """The resource of an object's name, such as `order`; None where there is none."""
+    """The resource of an object's name, such as `order`, or None."""
     return _load(name) if name in NOUNS else None
 
 
@@ -40,7 +40,7 @@ def nouns() -> "tuple[Resource, ...]":
 
 @lru_cache(maxsize=64)  # a batch asks for each of its rows
 def operation(name: str) -> "tuple[Resource, Action] | None":
-    """The resource and the action of a name such as `refunds.create`; None where there is none."""
+    """The resource and the action of a name such as `refunds.create`, or None."""
     word, _, verb = name.partition(".")
     resource = noun(word.replace("-", "_").removesuffix("s"))
     action = resource.action(verb) if resource is not None else None
@@ -48,7 +48,7 @@ def operation(name: str) -> "tuple[Resource, Action] | None":
 
 
 def resource_at(path: str) -> "Resource | None":
-    """The resource whose collection a path is, or is in; None where there is none."""
+    """The resource whose collection a path is, or is in; or None."""
     plain = path.removeprefix(f"{API_ROOT}/").replace("-", "_").replace("/", "_") + "_"
     for name in NOUNS:
         if plain.startswith(f"{name}s_"):

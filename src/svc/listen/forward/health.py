@@ -49,7 +49,7 @@ class TargetHealth:
         return self._failing if item.attempt == 1 else self._taken_at < item.last_at
 
     def note_reply(self, reply: TargetReply, *, ailing: bool) -> bool:
-        """Notes how an attempt ended; says whether ailing events are due with this success."""
+        """Records how an attempt ended; returns whether events that wait for a success are due."""
         if reply.status is None:
             self._silent += reply.trouble != "forbidden"
         else:
@@ -71,7 +71,7 @@ class TargetHealth:
         return rest
 
     def rests(self, why: str | None) -> bool:
-        """Notes why the target is left alone; says whether that is news."""
+        """Records why the target is left alone; returns whether that has changed."""
         news = self.why is None
         if news:
             self.since = self._clock.now()
@@ -79,7 +79,7 @@ class TargetHealth:
         return news
 
     def wakes(self) -> bool:
-        """Notes that the target is tried again; says whether it is no longer taken for unfit."""
+        """Records that the target is tried again; returns whether it counted as unfit until now."""
         self.next_at = None
         if not self.probes:
             self.why = None

@@ -25,7 +25,7 @@ AWAY: Final = 599  # never sent to a client: the target is away, another consume
 
 
 def make_ack_key(event_id: str, body: bytes) -> AckKey:
-    """Tells an event from another one that a sandbox, after a reset, gives the same id."""
+    """The key of an event; differs for an event that gets the same id after a sandbox's reset."""
     return event_id, hash(body)
 
 
@@ -95,12 +95,12 @@ class PendingAcks:
         pending_ack.timer = loop.call_later(limit, own(pending_ack.release), _LATE)
 
     def note_stored(self, seq: int, key: AckKey) -> None:
-        """Notes where the inbox has the event of a waiter."""
+        """Records the number in the inbox of an event whose sender waits."""
         if key in self._open:
             self._keys[seq] = key
 
     def note_reply(self, seq: int, reply: TargetReply) -> None:
-        """Notes what a target made of an event; the worst verdict counts."""
+        """Records a target's reply to an event; the worst verdict counts."""
         pending_ack = self._open.get(self._keys[seq]) if seq in self._keys else None
         if pending_ack is not None:
             pending_ack.status = max(pending_ack.status, self._verdict(reply))

@@ -127,7 +127,7 @@ class Pump:
         self._closed = self._over = False
 
     def offer(self, item: OpenItem) -> None:
-        """Takes the newest event, or leaves it in the ledger where older ones are to go first."""
+        """Accepts the newest event, or leaves it in the ledger if older ones have to go first."""
         if item.seq <= self._cursor and not self._behind:  # it was read from the ledger
             return
         full = len(self._window) >= _WINDOW_ITEMS or self._bytes >= _WINDOW_BYTES
@@ -139,12 +139,12 @@ class Pump:
         self.pump()
 
     def look(self) -> None:
-        """Looks for events in the ledger that were not offered here."""
+        """Reads events from the ledger that were not offered here."""
         self._behind += 1
         self.look_again()
 
     def look_again(self) -> None:
-        """Looks for events that are to be tried again, or have got their turn."""
+        """Reads events whose next attempt is due, or whose turn has come."""
         self._look_at = 0.0
         self.pump()
 

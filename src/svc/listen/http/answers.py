@@ -72,7 +72,7 @@ class AnswerReader:
         return self._read_quick(end + 4, length)
 
     def status_so_far(self) -> TargetAnswer | None:
-        """Gives an answer whose head has come, but not all of its body; it ends the connection."""
+        """Returns an answer whose head has come, but not all of its body; the connection ends."""
         if self._slow is not None:
             body = bytes(self._body)
             return TargetAnswer(self._status, body, reusable=False) if self._status else None

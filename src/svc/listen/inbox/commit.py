@@ -97,22 +97,22 @@ class InboxWriter:
         self._on_trouble = callback
 
     def record(self, attempt: ForwardAttempt) -> None:
-        """Notes a forward; it is on the disk a moment later."""
+        """Records an attempt; it is on the disk a moment later."""
         self._batch.attempts.append(attempt)
         self._commit_soon()
 
     def well(self, target: str) -> None:
-        """Notes that a target succeeds again: what failed while it did not is due now."""
+        """Records that a target succeeds again: events that failed meanwhile are due now."""
         self._batch.well.append(target)
         self._commit_soon()
 
     def rest(self, rest: TargetRest) -> None:
-        """Notes that a target is left alone, or no longer."""
+        """Records that a target is left alone, or no longer."""
         self._batch.rests.append(rest)
         self._commit_soon()
 
     def end_run(self, targets: Sequence[str]) -> None:
-        """Notes, with all that was recorded before, that these targets get no more in this run."""
+        """Records, after all earlier entries, that these targets get no more in this run."""
         self._batch.closing += targets
         self._commit_soon()
 

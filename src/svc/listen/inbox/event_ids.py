@@ -29,7 +29,7 @@ class EventIds:
             self.note(row["event_id"], row["seq"])
 
     def note(self, event_id: str, seq: int) -> None:
-        """Notes a row that was added; should it be undone, that does no harm."""
+        """Adds a row to the known ids; a rollback afterwards does no harm."""
         self._unlisted.setdefault(event_id, []).append(seq)
         self._rows += 1
 
@@ -74,7 +74,7 @@ def _list(tx: Tx) -> int:
 
 
 def forget(tx: Tx, rows: Sequence[tuple[str, int]]) -> None:
-    """Takes rows, each an event's id and a number, out of the table."""
+    """Removes rows (event id and number) from the table."""
     tx.many("DELETE FROM event_ids WHERE event_id = ? AND inbox_seq = ?", rows)
 
 

@@ -39,7 +39,7 @@ def forget_forwarded(state: Database, now: float, after: int) -> ForgottenPiece:
 
 
 def forget_all_forwarded(state: Database, clock: Clock) -> int:
-    """Forgets all that is due beside other writers; returns how many events."""
+    """Deletes all events that are due, beside other writers; returns their number."""
     events: int = 0
     reached: int | None = 0
     while reached is not None:
@@ -50,7 +50,7 @@ def forget_all_forwarded(state: Database, clock: Clock) -> int:
 
 
 def forget_failed(state: Database, whose: InboxScope, before: float, clock: Clock) -> int:
-    """Forgets what failed and was received before a moment (unix seconds); gives how many.
+    """Deletes failed events received before a moment (unix seconds); returns their number.
 
     What another target is still to get stays.
     """

@@ -290,7 +290,7 @@ _OPEN: Final = """
 def build_query(
     which: str, order: str = " DESC", source: str = "inbox i", key: str = "i.seq"
 ) -> str:
-    """Gives the query of entries: those of a `source` that a condition chooses, by their `key`."""
+    """Builds the query of entries: those of `source` that fit a condition, by their `key`."""
     return _SHOWN.format(which=which, order=order, source=source, key=key)
 
 

@@ -183,7 +183,7 @@ class Batch:
         return taken
 
     def put_back(self, other: "Batch") -> None:
-        """Takes the results of another batch, which come first."""
+        """Adds the results of another batch before its own."""
         self.attempts[:0] = other.attempts
         self.well[:0] = other.well
         self.rests[:0] = other.rests
@@ -212,10 +212,10 @@ class Source(Protocol):
         """Begins to give deliveries."""
 
     async def stop_accepting(self) -> None:
-        """Takes no new deliveries from outside; those under way go on."""
+        """Accepts no new deliveries from outside; those under way go on."""
 
     async def close(self) -> None:
-        """Lets go of everything; answers that were given by now still count."""
+        """Releases everything; earlier answers still count."""
 
 
 class Inbox(Protocol):
@@ -245,7 +245,7 @@ class Inbox(Protocol):
         """
 
     def leave(self, target: str) -> list[OpenItem]:
-        """Leaves alone, for this run, some of what is open at a target; none when all is."""
+        """Leaves open events of a target for a later run, a part at a time; empty when done."""
 
     def due(self, target: str, after: int, most: int) -> list[OpenItem]:
         """Returns the next items behind the seq `after` that were not tried, oldest first.
@@ -254,7 +254,7 @@ class Inbox(Protocol):
         """
 
     def again(self, target: str, now: float, most: int) -> Retries:
-        """Returns what is due again at `now` (unix seconds), soonest first."""
+        """Returns events whose next attempt is due at `now` (unix seconds), soonest first."""
 
     def count(self, targets: Sequence[str]) -> int:
         """Counts the events that are open at any of these targets and were not left alone."""
@@ -263,7 +263,7 @@ class Inbox(Protocol):
         """Counts those of these events that a target has not taken, for good."""
 
     def prune(self, now: float, after: int) -> int | None:
-        """Forgets what was forwarded 30 days before `now` (unix seconds) of some events.
+        """Deletes some of the events that were forwarded 30 days before `now` (unix seconds).
 
         What failed or is open stays. Those are the next ones behind the seq `after`; gives the last
         of them, None where no older ones follow.
@@ -293,4 +293,4 @@ class AtOnce(Protocol):
         """True when `copy_log` is to be called, on a thread."""
 
     def copy_log(self) -> None:
-        """Keeps the log short; what is stored meanwhile does not wait for it."""
+        """Keeps the log short; events that are stored meanwhile do not wait for it."""

@@ -145,7 +145,7 @@ class ForwardLedger:
         return found
 
     def take_again(self, tx: Tx, seq: int, urls: Sequence[str]) -> None:
-        """Has an event sent again to those of its targets of now that have not taken it."""
+        """Marks an event to be sent again to its present targets that have not accepted it."""
         wanted = {self.number(tx, url) for url in urls}
         for row in tx.rows(_TARGETS, (self._listener,)):
             tx.execute(_TAKE_AGAIN if row["id"] in wanted else _LET_GO, (row["id"], seq))
@@ -155,7 +155,7 @@ class ForwardLedger:
         )
 
     def note(self, tx: Tx, batch: Batch) -> None:
-        """Notes how attempts ended, and what that means for events and for their objects."""
+        """Records how attempts ended, and the consequences for events and their objects."""
         batch.ended.clear()
         batch.freed.clear()
         batch.hastening.clear()
@@ -310,7 +310,7 @@ class ForwardLedger:
 
 
 def close_elsewhere(tx: Tx, seq: int, urls: Iterable[str], states: Sequence[State]) -> None:
-    """Notes what another program than the listener had taken: by these targets, and in a state.
+    """Closes an event at targets that took it from another program, if its state is given.
 
     Events that waited for it get their turn.
     """
@@ -328,7 +328,7 @@ def close_for_reset(state: Database, scope: str) -> None:
 
 
 def forget_rows(tx: Tx, seqs: Sequence[tuple[int]]) -> None:
-    """Takes the rows of events that are no longer kept."""
+    """Deletes the rows of events that are no longer kept."""
     numbers = [row["id"] for row in tx.rows("SELECT id FROM targets")]
     rows = [(number, seq) for number in numbers for (seq,) in seqs]
     tx.many("DELETE FROM ledger WHERE target = ? AND event = ?", rows)

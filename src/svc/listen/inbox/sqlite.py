@@ -74,7 +74,7 @@ class SqliteInbox(ForwardLedger):
         return None if row["position_seq"] is None else position_of(row)
 
     def begin_at(self, position: Position) -> None:
-        """Has this listener read its log from behind a position."""
+        """Sets the position behind which this listener reads its log."""
         with self._state.write() as tx:
             tx.execute(_ADVANCE, (position.seq, position.event_id, self._listener))
 

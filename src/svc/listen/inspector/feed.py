@@ -51,7 +51,7 @@ class Feed:
         self._news = False
 
     def emit(self, record: ListenerRecord) -> None:
-        """Hears of one record."""
+        """Counts one record, and keeps it if it is a rejection."""
         match record:
             case EventReceived():
                 self.received += 1
@@ -65,7 +65,7 @@ class Feed:
         self.notify()
 
     def notify(self) -> None:
-        """Tells everyone who watches, soon and together with what else happens by then."""
+        """Notifies all watchers soon, together with changes until then."""
         if self._watchers and not self._news:
             self._news = True
             self._schedule(_SOON_SECONDS)
@@ -80,7 +80,7 @@ class Feed:
         return next((one for one in self._turned_away if one.number == number), None)
 
     def watch(self, push: Push) -> bool:
-        """Tells `push` of all news from now on; False when too many watch already."""
+        """Adds a watcher, whose `push` is called with all news; False if there are too many."""
         if len(self._watchers) >= WATCHERS_MAX:
             return False
         self._watchers.add(push)
@@ -90,7 +90,7 @@ class Feed:
         return True
 
     def leave(self, push: Push) -> None:
-        """Tells it no more."""
+        """Removes a watcher."""
         self._watchers.discard(push)
         if not self._watchers:
             self.close()

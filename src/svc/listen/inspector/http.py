@@ -35,14 +35,14 @@ def make_token() -> str:
 
 
 class Guard:
-    """Looks at the head of each request before anything else does."""
+    """Checks the head of each request before it is handled."""
 
     def __init__(self, token: str, port: int) -> None:
         self._root = f"/{token}/".encode()
         self._hosts = (f"127.0.0.1:{port}".encode(), f"localhost:{port}".encode())
 
     def check(self, head: HttpHead) -> None:
-        """Lets a head pass.
+        """Checks a head; returns if it may pass.
 
         Raises:
             Refused: 421 for another host, 404 without the token, 403 for what another page sends,

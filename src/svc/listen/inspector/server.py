@@ -25,7 +25,7 @@ from svc.service.facts import INSPECTOR_PORT
 
 
 def bind_inspector(port: int | None) -> socket.socket:
-    """Takes a port on 127.0.0.1: the one asked for, else the usual one, else any that is free.
+    """Binds a port on 127.0.0.1: the given one, else the usual one, else any free one.
 
     Raises:
         LocalError: the port that was asked for is taken.
@@ -70,7 +70,7 @@ class Inspector:
         return f"http://127.0.0.1:{self._port}/{self._token}/"
 
     def emit(self, record: ListenerRecord) -> None:
-        """Hears of one record of the listener."""
+        """Passes a record of the listener to the feed."""
         self._feed.emit(record)
 
     async def start(self, means: ReplayDeps) -> None:

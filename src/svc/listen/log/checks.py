@@ -42,7 +42,7 @@ class Remark:
 
 
 def version(versions: Iterable[str]) -> Remark:
-    """Looks at the servers' versions: those before lose events that they have acknowledged."""
+    """Checks the servers' versions: older ones lose events that they have acknowledged."""
     text = min(versions, key=_numbers)
     floor = ".".join(map(str, OLDEST))
     if _numbers(text) >= OLDEST:
@@ -62,7 +62,7 @@ def _numbers(text: str) -> tuple[int, ...]:
 
 
 def payload(connection: LogConnection, max_body: int) -> Remark:
-    """Looks whether the largest delivery fits, with its headers; `max_body` is in bytes."""
+    """Checks that the largest delivery fits, with its headers; `max_body` is in bytes."""
     most, needed = connection.max_payload, max_body + HEADER_ROOM
     if most >= needed:
         return Remark("max_payload", "ok", f"messages of {most} bytes")
@@ -76,7 +76,7 @@ def payload(connection: LogConnection, max_body: int) -> Remark:
 
 
 def replicas(info: Mapping[str, Any]) -> Remark:
-    """Looks at how many servers have every event."""
+    """Checks how many servers have every event."""
     current, wanted = replicas_current(info)
     if wanted < _MAJORITY_OF:
         return Remark(
@@ -103,7 +103,7 @@ def replicas(info: Mapping[str, Any]) -> Remark:
 
 
 def limits(info: Mapping[str, Any]) -> Remark:
-    """Looks at how full the stream is, and what it does when it is."""
+    """Checks how full the stream is, and what it does when it is full."""
     config, state = info["config"], info["state"]
     used, most = int(state.get("bytes", 0)), int(config.get("max_bytes", -1))
     days = int(config.get("max_age", 0)) / _NANO / 86400
@@ -129,7 +129,7 @@ def limits(info: Mapping[str, Any]) -> Remark:
 
 
 def sync(monitors: Sequence[str], servers: int) -> Remark:
-    """Looks whether servers write to the disk before they acknowledge, where that can be seen.
+    """Checks whether servers write to the disk before they acknowledge, if that is visible.
 
     `servers` is how many there are.
 
@@ -170,7 +170,7 @@ def sync(monitors: Sequence[str], servers: int) -> Remark:
 
 
 def clock(info: Mapping[str, Any], now: float) -> Remark:
-    """Looks how far this machine's clock, `now` in unix seconds, is from the log's."""
+    """Compares this machine's clock, `now` in unix seconds, with the log's."""
     text = info.get("ts")
     skew = now - moment(text) if isinstance(text, str) else 0.0
     if abs(skew) < _SKEW_SECONDS:
@@ -187,7 +187,7 @@ def clock(info: Mapping[str, Any], now: float) -> Remark:
 
 
 def certificate(ends: Iterable[float | None], now: float) -> Remark:
-    """Looks when the first certificate of the servers ends; all in unix seconds."""
+    """Checks when the first certificate of the servers ends; all in unix seconds."""
     first = min((one for one in ends if one is not None), default=None)
     if first is None:
         return Remark("certificate", "ok", "no certificate")
@@ -203,13 +203,13 @@ def certificate(ends: Iterable[float | None], now: float) -> Remark:
 
 
 def put_aside(failed: int, log: str) -> Remark:
-    """Says that groups have put events aside, which no job takes until a person has looked."""
+    """Reports the events that groups have put aside, which wait for a person."""
     fix = f"Look at them: svc events log failed list --from {log}"
     return Remark("failed", "warning", f"{failed:,} put aside by groups", fix)
 
 
 async def rights(connection: LogConnection, mode: Mode) -> Remark:
-    """Looks whether a reader may publish as well; nothing is put into the log by that."""
+    """Checks whether a reader may publish as well; publishes nothing."""
     if connection.is_apart:
         return Remark("rights", "ok", "its user may not publish")
     subject = connection.address.subject(mode, "order.paid")

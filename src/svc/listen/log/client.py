@@ -231,7 +231,7 @@ class LogClient:
             asked.cancel()
 
     def doubt(self) -> None:
-        """Looks whether the other end is still there, since no answer came from it."""
+        """Checks whether the server still responds, after an answer did not come."""
         client = self._client
         doubting = self._doubting is not None and not self._doubting.done()
         if client is not None and client.is_connected and not doubting:

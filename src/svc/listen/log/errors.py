@@ -55,7 +55,7 @@ class worded:  # noqa: N801  a context manager reads as a word
 
 
 def in_words(error: BaseException) -> str:
-    """Says in a few words what an error of nats-py or of the system means."""
+    """Describes an error of nats-py or of the system in a few words."""
     name = type(error).__name__
     if name == "SSLCertVerificationError":
         return f"its certificate is not trusted ({error})"
@@ -64,7 +64,7 @@ def in_words(error: BaseException) -> str:
 
 
 def check_installed() -> None:
-    """Looks for the client library without loading it; raises ConfigError: it is not there."""
+    """Checks that the client library is installed, without loading it; raises ConfigError."""
     from importlib.util import find_spec
 
     if find_spec("nats") is None:

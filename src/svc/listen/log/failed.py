@@ -102,7 +102,7 @@ async def retry(connection: LogConnection, mode: Mode, trust: Trust, one: SetAsi
 
 
 async def drop(connection: LogConnection, mode: Mode, one: SetAside) -> None:
-    """Takes an event off the list; it stays in the log; raises AuthError."""
+    """Removes an event from the list; it stays in the log; raises AuthError."""
     stream = connection.address.name_failed_stream(mode)
     done = await connection.api(f"STREAM.MSG.DELETE.{stream}", {"seq": one.number})
     if not done.get("success"):

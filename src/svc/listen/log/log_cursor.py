@@ -62,7 +62,7 @@ class Place:
 
 
 class CursorSource(LogSource):
-    """Gives a reception what the log has behind the listener's position, in the log's order."""
+    """Passes a listener the events behind its position in the log, in the log's order."""
 
     def __init__(
         self,
@@ -255,7 +255,7 @@ class CursorSource(LogSource):
 
 
 async def check_right(connection: LogConnection, mode: Mode) -> None:
-    """Looks at the start whether the user may hear of events; raises AuthError: it may not."""
+    """Checks at the start that the user may hear of new events; raises AuthError."""
 
     async def ignore(_: Message) -> None:
         """Nothing is done with it yet."""

@@ -33,7 +33,7 @@ def fingerprint(key: str) -> str:
 
 
 def prove(key: str, parts: Iterable[bytes]) -> str:
-    """Gives the proof of a message: HMAC-SHA256 over its parts, each behind its length, in hex."""
+    """Computes a message's proof: HMAC-SHA256 over its parts, each after its length, in hex."""
     mac = hmac.new(key.encode(), _DOMAIN, hashlib.sha256)
     for part in parts:
         mac.update(len(part).to_bytes(_LENGTH_BYTES, "big"))

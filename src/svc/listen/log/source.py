@@ -45,7 +45,7 @@ class LogSource:
         self.died: asyncio.Future[None] = self._loop.create_future()
 
     async def stop_accepting(self) -> None:
-        """Takes nothing more; raises what a task has died of."""
+        """Accepts no more events; raises the error that a task has ended with."""
         self._connection.on_state_change(lambda _: None)
         for task in self._tasks:
             task.cancel()

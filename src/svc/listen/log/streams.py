@@ -338,7 +338,7 @@ async def before(connection: LogConnection, mode: Mode, moment: float) -> Positi
 
 
 async def report(connection: LogConnection, mode: Mode, name: str, seq: int, now: float) -> None:
-    """Tells the log how far a laptop has read, at a moment (unix seconds).
+    """Publishes how far a laptop has read, at a moment (unix seconds).
 
     Raises:
         SvcError: the log keeps no such reports, or the user has no right to.

@@ -113,7 +113,7 @@ class ReceiverConnection(ReadingProtocol):
         self._handle_gone()
 
     def eof_received(self) -> bool:
-        """Keeps the half that we write open while an answer is being made."""
+        """Keeps the writing side open while an answer is being made."""
         self._peer_done = True
         return self.phase in (Phase.WAIT, Phase.ANSWER)
 

@@ -44,7 +44,7 @@ class CommandSender:
         self.link = partial(CommandLane, target)
 
     def request(self, headers: bytes, body: bytes, redelivered: int = 0) -> TargetRequest:  # noqa: ARG002  a payload is not signed for it
-        """Gives `NAME=value` for each variable, a NUL behind each and one more, and the payload."""
+        """Encodes the variables (`NAME=value` and a NUL each), one more NUL, and the payload."""
         facts = read_facts(body)  # whose forms hold no NUL
         variables = {
             "SVC_EVENT_ID": facts.id,
@@ -89,7 +89,7 @@ class CommandLane:
         self._running = self._loop.create_task(own_task(run, self._end_broken))
 
     def probe(self, limit: float, on_reply: Callable[[TargetReply], None]) -> None:  # noqa: ARG002  it takes no time
-        """Looks whether the program is there, and runs nothing."""
+        """Checks that the program exists, and runs nothing."""
         program, why = self._target.find()
         reply = TargetReply(0.0) if program else TargetReply(0.0, trouble="unreachable", error=why)
         self._loop.call_soon(own(on_reply), reply)

@@ -33,7 +33,7 @@ class LogReader(Protocol):
         """What explains best why there is no tunnel, in the program's own words; or empty."""
 
     def read(self, line: str) -> TunnelSign | None:
-        """Takes the next line; says what it changes."""
+        """Reads the next line of the log; returns the change that it reports, if any."""
 
 
 class LastWords:

@@ -84,7 +84,7 @@ class Tunnel:
         return None
 
     def follow(self, on_change: Callable[[TunnelChange], None]) -> None:
-        """Tells every change after the start, also those that have been; on the thread."""
+        """Calls back with every change since the start, on the tunnel's thread."""
         with self._lock:
             waiting, self._on_change = tuple(self._waiting), on_change
             for change in waiting:

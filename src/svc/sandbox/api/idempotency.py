@@ -69,7 +69,7 @@ class KeyClaim:
             self._held.add(self._place)
 
     def release(self) -> None:
-        """Lets go of the key: what it stands for is done, or was done before."""
+        """Releases the key: its request is done, or was done before."""
         if self._holds:
             self._holds = False
             self._held.discard(self._place)

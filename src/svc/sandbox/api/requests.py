@@ -128,7 +128,7 @@ RATES: Final = {"live": 100, "test": 25}  # requests per second; the burst is as
 
 
 class RateLimit:
-    """Lets through what the rate allows; the account has one bucket in each mode."""
+    """Limits the rate of requests; the account has one token bucket in each mode."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock

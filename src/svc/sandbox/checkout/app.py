@@ -154,7 +154,7 @@ class Checkout:
         return answer(pages.pay_page(here, draft))
 
     async def pay(self, request: AsgiRequest, secret: str) -> HttpReply:
-        """Takes a payment form: pays, or leads to the bank that has to be asked first."""
+        """Handles a payment form: pays, or leads to the bank that asks the shopper first."""
         form = form_of(request)
         here = self._visit(request, secret)
         given = forms.read(form, here.today)
@@ -186,7 +186,7 @@ class Checkout:
         return answer(pages.challenge_page(here, card, carried))
 
     async def meet_challenge(self, request: AsgiRequest, secret: str) -> HttpReply:
-        """Takes the shopper's answer to the card's bank."""
+        """Handles the shopper's answer to the card's bank."""
         form = form_of(request)
         here = self._visit(request, secret)
         card = catalogue.find_challenged(form.get("card", ""))
@@ -207,7 +207,7 @@ class Checkout:
         return answer(pages.bank_page(here, method))
 
     async def return_from_bank(self, request: AsgiRequest, secret: str) -> HttpReply:
-        """Takes the shopper's answer to a redirect method."""
+        """Handles the shopper's answer to a redirect method."""
         form = form_of(request)
         here = self._visit(request, secret)
         method = form.get("method", "")

@@ -56,7 +56,7 @@ class ControlCall:
     authorization: str | None = None
 
     def read(self, find: Callable[[Transaction], T]) -> T:
-        """Looks at something in the call's mode."""
+        """Runs a function that reads, in the call's mode."""
         return self.engine.read(self.mode, find)
 
     async def run(self, act: Callable[[Transaction], T]) -> T:
@@ -64,7 +64,7 @@ class ControlCall:
         return await self.engine.run(self.mode, act)
 
     async def change(self, kind: str, act: Callable[[Transaction, Doc, Params], Doc]) -> Doc:
-        """Has an action done with the document in the path, and shows what it returns."""
+        """Runs an action with the document in the path, and returns its result as shown."""
         return await self.run(
             lambda tx: public(act(tx, find_named(tx, kind, self.id), self.params))
         )

@@ -71,7 +71,7 @@ class Faults(Rules[ApiRule]):
         return next((rule for rule in self if rule.fires(request, key, is_about)), None)
 
     def refund(self, rule: ApiRule | None) -> None:
-        """Gives a rule back that was to break the answer of a request that was refused."""
+        """Uncounts a rule that was to break an answer, because the request was refused."""
         if rule is not None and rule.phase == "after":
             rule.seen -= 1
 
@@ -128,7 +128,7 @@ DRIP_SECONDS: Final = 0.3  # between two bytes
 
 
 class BrokenByRuleError(ConnectionError):
-    """Stands for the broken connection where there is none, as in an in-process test client."""
+    """The connection is to be broken and there is none, as in an in-process test client."""
 
 
 async def send_broken(

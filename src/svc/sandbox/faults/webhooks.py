@@ -64,7 +64,7 @@ class Reorder:
             ticket.gone.set()
 
     def release(self) -> None:
-        """Lets everything go that is held, each group in reverse."""
+        """Releases all held deliveries, each group in reverse."""
         for group in list(self._groups):
             self._release(group)
 

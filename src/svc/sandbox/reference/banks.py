@@ -84,7 +84,7 @@ PAYOUTS: Final[dict[str, PayoutScenario]] = {
 
 
 def normalize_iban(text: str) -> str:
-    """Takes the spaces out of an IBAN and puts it in upper case, as banks compare it."""
+    """Removes the spaces of an IBAN and converts it to upper case, as banks compare it."""
     return text.replace(" ", "").upper()
 
 

@@ -26,7 +26,7 @@ _SCENARIOS: Final = {
 
 
 def plan(tx: Transaction, order: Doc) -> None:
-    """Has customs charge a paid order where its recipient's name says so."""
+    """Schedules a customs charge of a paid order if its recipient's name asks for one."""
     charge_of = _SCENARIOS.get(order["shipping"].get("name", ""))
     if charge_of is not None:
         charged = charge_of(order["landed_cost"]["total"])

@@ -169,7 +169,7 @@ class GroupCommit:
         self._store.set_meta(_STATE, json.dumps(state))
 
     def load_state(self) -> None:
-        """Takes ids, clock and creation sequence up where the last commit left them.
+        """Loads ids, clock and creation sequence as of the last commit.
 
         Raises:
             LocalError: what is stored is no state of a clock and of ids.

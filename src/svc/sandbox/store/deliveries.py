@@ -102,7 +102,7 @@ def find_pending(store: Store, event: str, endpoint: str) -> DeliveryRow | None:
 
 
 def put_before(store: Store, identity: str, later: DeliveryRow) -> None:
-    """Gives an attempt the number of one that comes after it, and that one the next number."""
+    """Gives an attempt the number of a later one, and the later one the next number."""
     sql = "UPDATE deliveries SET attempt = ? WHERE id = ?"
     store.write(sql, later.attempt, identity)
     store.write(sql, later.attempt + 1, later.id)

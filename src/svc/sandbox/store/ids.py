@@ -43,7 +43,7 @@ class IdSource:
 
     @contextmanager
     def prescribe(self, names: Mapping[str, Sequence[str]]) -> Iterator[None]:
-        """Gives these ids out first, by their prefix and in their order, in place of drawn ones."""
+        """Uses these ids first, by their prefix and in their order, before drawn ones."""
         self._given = {prefix: list(ids) for prefix, ids in names.items()}
         try:
             yield

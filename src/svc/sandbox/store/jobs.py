@@ -101,7 +101,7 @@ def due(store: Store, lane: str, until: int, limit: int, busy: Collection[int]) 
 
 
 def check(row: Mapping[str, Any], names: Collection[str]) -> None:
-    """Looks at a row of the table that comes from outside; `names` are the jobs that exist.
+    """Checks a row of the table from an import; `names` are the existing jobs.
 
     Raises:
         ValueError: what is wrong with it.
@@ -152,7 +152,7 @@ class BrokenJobs:
         self._until[job.seq] = now + RETRY_SECONDS * SECOND
 
     def done(self, job: Job) -> None:
-        """Forgets a job that went through."""
+        """Removes a job that has succeeded."""
         if self._until.pop(job.seq, None) is not None:
             _log.warning("the job %s of %s broke before and is done now", job.name, job.subject)
 

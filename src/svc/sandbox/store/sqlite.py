@@ -125,7 +125,7 @@ class Store:
         return None if row is None else str(row[0])
 
     def set_meta(self, name: str, value: str) -> None:
-        """Keeps a value by a name, inside the open transaction."""
+        """Stores a value under a name, inside the open transaction."""
         self.write("INSERT OR REPLACE INTO meta(name, value) VALUES(?, ?)", name, value)
 
     @property
@@ -139,7 +139,7 @@ class Store:
         return self.sequence
 
     def recount(self) -> int:
-        """Takes the creation sequence up behind the newest document, and gives it."""
+        """Sets the creation sequence behind the newest document, and returns it."""
         found = self.one("SELECT MAX(seq) FROM docs")
         self.sequence = int((found and found[0]) or 0)
         return self.sequence

@@ -172,15 +172,15 @@ class Transaction(DocumentRows):
         return deliveries.queue(self.store, self.ids, self.mode, what, where, due, chain)
 
     def schedule(self, seconds: int, job: str, subject: str, **args: Any) -> None:
-        """Has the handler of `job` run `seconds` from now on the sandbox's clock."""
+        """Schedules the handler of `job` for `seconds` from now on the sandbox's clock."""
         self._schedule(self.now_micros + seconds * SECOND, job, subject, args)
 
     def schedule_at(self, due: datetime, job: str, subject: str, **args: Any) -> None:
-        """Has the handler of `job` run at a moment of the sandbox's clock."""
+        """Schedules the handler of `job` for a moment of the sandbox's clock."""
         self._schedule(micros(due), job, subject, args)
 
     def cancel_jobs(self, job: str, subject: str) -> None:
-        """Forgets the jobs of this name and subject."""
+        """Deletes the jobs of this name and subject."""
         jobs.cancel(self.store, self.mode, job, subject)
 
     def _schedule(self, due: int, job: str, subject: str, args: dict[str, Any]) -> None:
