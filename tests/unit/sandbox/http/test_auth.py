@@ -94,6 +94,13 @@ def test_no_or_wrong_key_is_401(shared: AsgiSandbox, value: str | None, code: st
     assert answer.headers["svc-version"] == "2026-09-01"
 
 
+@pytest.mark.parametrize("kind", ["sk", "rk", "pk"])
+def test_live_key_of_the_service_is_no_key_here(shared: AsgiSandbox, kind: str) -> None:
+    """R89: who has a live key in the environment by mistake does not go on with it unnoticed."""
+    answer = with_header(shared, f"Bearer {kind}_live_4eC39HqLyjWDarjtT1zdp7dc")
+    assert (answer.status, answer.code) == (401, "api_key_invalid")
+
+
 def test_plain_http_is_refused_where_the_setting_says_so(sandbox: AsgiSandbox) -> None:
     """`insecure_http=reject` answers 401 https_required, before the key is looked at (R86)."""
     sandbox.settings(insecure_http="reject")
