@@ -29,8 +29,7 @@ NOTHING_SENT = "Nothing was sent."
 
 def will_ask(session: Session) -> bool:
     """Whether `confirm` asks a person: one is at the terminal, and `--yes` was not given."""
-    asked = session.given.everywhere
-    return not asked.yes and not asked.no_input and session.streams.person_answers
+    return not session.given.everywhere.yes and may_ask(session)
 
 
 def confirm(session: Session, *why: str, otherwise: str = NOTHING_SENT) -> None:
