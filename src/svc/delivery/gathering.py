@@ -6,7 +6,6 @@ of an `EvidenceList` by their numbers, from 0, and reads an entry where it needs
 
 from array import array
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from math import isnan, nan
 from typing import Any, Final, NamedTuple, overload
 
 from svc.delivery.evidence import (
@@ -49,12 +48,12 @@ class EvidenceList(Sequence[Evidence]):
         self._entries = Spool(_build, _GROUP)
         self._likenesses, self._keys = DigestIndex(), DigestIndex()
         self._known = bytearray()
-        self._at = array("d")
         self._rows = array("i")  # -1 where it is not known
         self._sources: dict[EvidenceSource, int] = {}
         self._source_of = array("I")
         self._equal: dict[int, list[int]] = {}  # of one idempotency key, by each of the numbers
-        self._server_times: array[float] | None = None  # of a sandbox
+        self._newest: dict[int, float] = {}  # the latest time of each outcome
+        self._dated = array("d")  # of requests to a sandbox: outcome, time, time by its clock
         for one in evidence:
             self.append(one)
 
@@ -66,16 +65,15 @@ class EvidenceList(Sequence[Evidence]):
             group = self._equal.setdefault(equal[0], equal)
             group.append(number)
             self._equal[number] = group
-        if one.server_time is not None and self._server_times is None:
-            self._server_times = array("d", [nan]) * number
-        if self._server_times is not None:
-            self._server_times.append(nan if one.server_time is None else one.server_time)
+        if one.server_time is None:
+            self._newest[one.known] = max(one.at, self._newest.get(one.known, one.at))
+        else:
+            self._dated.extend((one.known, one.at, one.server_time))
         row = one.row if one.row is not None and 0 <= one.row <= _ROW_MAX else -1
         source = EvidenceSource(one.intent is not None, one.key_fingerprint)
         self._likenesses.add(one.likeness, number)
         self._keys.add(one.key, number)
         self._known.append(one.known)
-        self._at.append(one.at)
         self._rows.append(row)
         self._source_of.append(self._sources.setdefault(source, len(self._sources)))
         self._entries.append(_flatten(one))
@@ -151,12 +149,15 @@ class EvidenceList(Sequence[Evidence]):
         self, among: Iterable[Known], now: float, served_now: float | None
     ) -> float | None:
         """Seconds since the newest of the requests with some outcomes; None if there is none."""
-        times, found = self._server_times, None
-        for number in self.list_numbers(among):
-            server_time = None if times is None or isnan(times[number]) else times[number]
-            age = age_of(self._at[number], server_time, now, served_now)
-            found = age if found is None else min(found, age)
-        return found
+        wanted = frozenset(map(int, among))
+        ages = [now - at for known, at in self._newest.items() if known in wanted]
+        dated = zip(self._dated[::3], self._dated[1::3], self._dated[2::3], strict=True)
+        ages += (
+            age_of(at, server_time, now, served_now)
+            for known, at, server_time in dated
+            if known in wanted
+        )
+        return min(ages, default=None)
 
 
 class EvidenceSelection(Sequence[Evidence]):

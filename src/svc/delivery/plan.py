@@ -119,7 +119,7 @@ class RowSelection(Generic[T]):
     def __init__(self, rows: FileRows, build: Callable[[int], T]) -> None:
         self._rows = rows
         self._build = build
-        self._places = array("L")
+        self._places = array("I")
 
     def add(self, place: int) -> None:
         """Selects the row at a place of the file, which is after all selected ones."""
@@ -239,15 +239,19 @@ class BatchFacts(NamedTuple):
 class RowKeys:
     """Computes the idempotency keys of rows: no key twice, and the same keys on every machine.
 
-    `evidence` has the keys of earlier requests. `likenesses` are those of all rows: for a row
-    without an equal one no state has to be remembered.
+    `evidence` has the keys of earlier requests. `digests` are those of the parameters of all rows,
+    `named` the likenesses of rows with ids of their own: for a row without an equal one no state
+    has to be remembered.
     """
 
-    def __init__(self, batch: BatchName, evidence: EvidenceList, likenesses: Digests) -> None:
+    def __init__(
+        self, batch: BatchName, evidence: EvidenceList, digests: Digests, named: Digests
+    ) -> None:
         self._batch = batch
         self._evidence = evidence
         self._used: set[str] = set()  # of this plan
-        self._likenesses = likenesses
+        self._digests = digests
+        self._named = named
         self._ordinals: Counter[str] = Counter()
 
     def key_of(self, row: BatchRow, ordinal: int) -> str:
@@ -256,7 +260,8 @@ class RowKeys:
 
     def first(self, row: BatchRow) -> int:
         """The first ordinal whose key no earlier request has used."""
-        is_alone = not self._likenesses.repeats(row.likeness)
+        likenesses = self._digests if row.likeness == row.alike else self._named
+        is_alone = not likenesses.repeats(row.likeness)
         if is_alone and not self._evidence:
             return 0
         for ordinal in range(self._ordinals[row.likeness], _ORDINALS_MAX):

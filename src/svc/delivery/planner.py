@@ -58,7 +58,7 @@ class _Planner:
         self._facts = facts
         self._shelf = _Shelf(facts.evidence)
         self._others = _Others(facts)
-        self._matches = array("q")  # the number of each row's evidence, or -1
+        self._matches = array("i")  # the number of each row's evidence, or -1
         self._decisions = array("B")
         self._decided: dict[RowState, RowDecision] = {}  # few states
         self._state: RowState | None = None  # of the row before
@@ -68,7 +68,7 @@ class _Planner:
         self._ordinals: dict[int, int] = {}  # of keys that are not the first
         self._walked: dict[int, str] = {}  # keys behind those that are used up
         digests, self._likenesses = Digests(), Digests()
-        self._keys = RowKeys(facts.batch, facts.evidence, self._likenesses)
+        self._keys = RowKeys(facts.batch, facts.evidence, digests, self._likenesses)
         self._relations: dict[tuple[int, bool], KeyRelation] = {}
         self._plan = BatchPlan(
             tasks=RowSelection(rows, self._task_at),
@@ -91,7 +91,8 @@ class _Planner:
             else:
                 number = self._shelf.take(row)
                 plan.digests.add(row.alike)
-                self._likenesses.add(row.likeness)
+                if row.likeness != row.alike:
+                    self._likenesses.add(row.likeness)
                 edits.see(row, number)
             self._matches.append(-1 if number is None else number)
         plan.orphans = list(self._shelf.select_left(Known.UNKNOWN))

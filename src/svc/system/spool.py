@@ -20,7 +20,7 @@ _MEMORY_MAX: Final = 4 * 1024 * 1024  # bytes; what is more goes to the disk
 _WIDTH: Final = 16  # bytes of a digest
 _DIGITS: Final = 2 * _WIDTH
 _BUCKETS: Final = 256
-_ENTRY: Final = _WIDTH + 4  # a digest and a number
+_SLOTS: Final = 1024  # of an index at first; a power of two
 
 
 class Spool(Sequence[T]):
@@ -141,30 +141,47 @@ class Digests:
 
 
 class DigestIndex:
-    """Finds numbers below 2**32 by the digests that they were added under; 24 bytes each."""
+    """Finds numbers by the digests that they were added under; 24 to 32 bytes each.
+
+    A hash table with open addressing: a digest's first bytes are as good as a hash of it.
+    """
 
     def __init__(self) -> None:
-        self._buckets: dict[int, bytearray] = {}
+        self._digests = bytearray()  # in the order of adding
+        self._numbers = array("I")
+        self._table = array("I", bytes(4 * _SLOTS))  # a place in both, from 1; 0 is free
 
     def add(self, digest: str, number: int) -> None:
-        """Adds a number under a digest, which may have other numbers already."""
+        """Adds a number below 2**32 under a digest, which may have other numbers already."""
         packed = _pack(digest)
-        bucket = self._buckets.setdefault(packed[0] << 6 | packed[1] >> 2, bytearray())
-        bucket += packed + number.to_bytes(_ENTRY - _WIDTH, "big")
+        self._digests += packed
+        self._numbers.append(number)
+        count = len(self._numbers)
+        if 3 * count > 2 * len(self._table):
+            self._table = array("I", bytes(8 * len(self._table)))
+            for place in range(count - 1):
+                begin = place * _WIDTH
+                self._occupy(self._digests[begin : begin + _WIDTH], place)
+        self._occupy(packed, count - 1)
 
     def find(self, digest: str) -> list[int]:
         """The numbers that were added under a digest, in that order."""
-        packed = _pack(digest)
-        bucket = self._buckets.get(packed[0] << 6 | packed[1] >> 2)
-        if bucket is None:
-            return []
-        found: list[int] = []
-        at = bucket.find(packed)
-        while at >= 0:
-            if at % _ENTRY == 0:  # else it is of two entries by chance
-                found.append(int.from_bytes(bucket[at + _WIDTH : at + _ENTRY], "big"))
-            at = bucket.find(packed, at + 1)
+        packed, found = _pack(digest), []
+        table, mask = self._table, len(self._table) - 1
+        slot = int.from_bytes(packed[:8], "big") & mask
+        while place := table[slot]:
+            end = place * _WIDTH
+            if self._digests[end - _WIDTH : end] == packed:
+                found.append(self._numbers[place - 1])
+            slot = slot + 1 & mask
         return found
+
+    def _occupy(self, packed: bytes | bytearray, place: int) -> None:
+        table, mask = self._table, len(self._table) - 1
+        slot = int.from_bytes(packed[:8], "big") & mask
+        while table[slot]:
+            slot = slot + 1 & mask
+        table[slot] = place + 1
 
 
 def _slices(bucket: bytearray) -> Iterator[bytes]:
