@@ -1,4 +1,7 @@
-"""`svc profiles list`, `use`, `create` and `remove`: names accounts and switches between them."""
+"""`svc profiles list`, `use`, `create` and `remove`: names accounts and switches between them.
+
+Profiles are tables of the configuration file, which `svc.config.editing` changes.
+"""
 
 from pathlib import Path
 from typing import Annotated, Any

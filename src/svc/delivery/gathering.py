@@ -1,7 +1,8 @@
 """Gathers the evidence of a batch on the disk, with an index in memory: 70 bytes a request.
 
-`Gathering` joins what the journal and the results file tell. `planner` matches rows to the entries
-of an `EvidenceList` by their numbers, from 0, and reads an entry where it needs more of it.
+`svc batch` (`cli.batch.facts`) adds the requests of the journal to a `Gathering`, which joins them
+with the lines of the results file. `planner` matches rows to the entries of the `EvidenceList` that
+it returns by their numbers, from 0, and reads an entry where it needs more of it.
 """
 
 from array import array

@@ -625,7 +625,7 @@ SENTENCES = {
     "test_the_results_file_keeps_rows_from_being_paid_again",
     "**After 24 hours**": "proof/faults/test_turned_clock.py::"
     "test_a_list_of_rows_that_are_all_too_old_is_not_told_to_run_again",
-    "The hours count by": "cli/requests/test_answers.py::test_a_key_is_as_old_as_the_service_says",
+    "The hours are counted by": "cli/requests/test_answers.py::test_a_key_is_as_old_as_the_service_says",
 }
 
 
@@ -644,7 +644,7 @@ HELP = {
     "Live rows from a pipe": "proof/faults/test_judgement.py::"
     "test_a_live_batch_needs_a_name_that_another_run_knows",
     "a row whose outcome is unknown is not sent any more": SENTENCES["**After 24 hours**"],
-    "The hours count by": SENTENCES["The hours count by"],
+    "The hours count by": SENTENCES["The hours are counted by"],
     "What another account has done": "proof/faults/test_one_way.py::"
     "test_done_rows_are_not_skipped_for_another_account",
 }

@@ -195,9 +195,9 @@ def refusal(problem: Problem, request_id: str, *, nested: bool = False) -> HttpR
 
 
 def failure(error: Exception, what: str) -> Problem:
-    """Logs an exception that ended `what`, and returns what the caller learns of it.
+    """Logs an exception that ended `what`, and builds the answer for the caller.
 
-    It is that the disk is full, which has no traceback: nothing is broken; or nothing.
+    A full disk is named in it, and logged without a traceback; any other cause is not named.
     """
     if isinstance(error, LocalError) and error.code == DISK_FULL:
         _log.error("%s was not carried out: %s", what, error.message)
