@@ -30,6 +30,9 @@ from svc.service.facts import is_success
 ForwardTrouble = Literal["unreachable", "forbidden", "closed", "timeout", "unreadable"]
 
 _RESOLUTION_SECONDS: Final = 0.001
+# An idle connection that was closed says so at once; later another program may have had the event
+# taken, and only the ledger knows.
+_AGAIN_SECONDS: Final = 1.0
 
 
 @value_class
@@ -70,10 +73,10 @@ class ForwardLane(Protocol):
 class TargetConnection:
     """Sends requests to one target, one after the other, over one connection; made inside a loop.
 
-    A connection that was kept and closes without a word has most likely been idle for too long:
-    what it was sent goes once more, over a new one, as `again` gives it. Whatever else happens is
-    told, for the target may have read the request. Works with callbacks: a task for each of
-    thousands of forwards a second costs more than the forward itself.
+    A connection that was kept and closes at once, without a word, has most likely been idle for too
+    long: what it was sent goes once more, over a new one, as `again` gives it. Whatever else
+    happens is told, for the target may have read the request. Works with callbacks: a task for each
+    of thousands of forwards a second costs more than the forward itself.
 
     Attributes:
         sent: how many requests of the exchange under way may have arrived.
@@ -155,10 +158,14 @@ class TargetConnection:
             self._carried = True
             # Before anything is kept or shown of it: a debug page holds the environment (R126).
             self._report(answer.status, redact_bytes(answer.body))
-        elif self._carried and self._again and answer.trouble == "closed" and not answer.begun:
+        elif self._again and self._was_closed_idle(answer):
             self._open(self._again())
         else:
             self._report(trouble=answer.trouble, error=redact(answer.text))
+
+    def _was_closed_idle(self, answer: BrokenExchange) -> bool:
+        silent = self._carried and answer.trouble == "closed" and not answer.begun
+        return silent and self._loop.time() - self._started < _AGAIN_SECONDS
 
     def _wind(self) -> None:
         """Keeps one timer for many exchanges: it looks again when it rings before the deadline."""

@@ -103,6 +103,42 @@ def test_both_requests_of_an_exchange_are_counted(last: bytes, status: int | Non
     assert [(one.status, one.sent) for one in (first, second)] == [(200, 1), (status, 2)]
 
 
+class MovedLoop(asyncio.SelectorEventLoop):
+    """A loop whose time can be moved on."""
+
+    moved = 0.0
+
+    def time(self) -> float:
+        return super().time() + self.moved
+
+
+def test_kept_connection_that_closes_after_a_while_is_a_recorded_attempt() -> None:
+    """R124: it was not idle, and another program may have had the event taken meanwhile."""
+
+    async def talk(server: socket.socket) -> TargetReply:
+        loop = asyncio.get_running_loop()
+        assert isinstance(loop, MovedLoop)
+        link = TargetConnection(targets.Target.parse(str(server.getsockname()[1])))
+        replies: asyncio.Queue[TargetReply] = asyncio.Queue()
+        exchange(link, replies.put_nowait)
+        peer = await accept(server)
+        await answer(peer)
+        await replies.get()
+        link.exchange(REQUEST, 5.0, replies.put_nowait, lambda: REQUEST)
+        loop.moved = 1.5
+        peer.close()
+        reply = await replies.get()
+        link.close()
+        return reply
+
+    with (
+        socket.create_server(("127.0.0.1", 0)) as server,
+        asyncio.Runner(loop_factory=MovedLoop) as runner,
+    ):
+        reply = runner.run(talk(server))
+    assert (reply.status, reply.trouble, reply.sent) == (None, "closed", 1)
+
+
 def exchange(link: TargetConnection, heard: Callable[[TargetReply], None]) -> None:
     link.exchange(REQUEST, 5.0, heard)
 
