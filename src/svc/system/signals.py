@@ -17,7 +17,7 @@ import signal
 import sys
 import time
 from _thread import get_ident, start_new_thread
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import TYPE_CHECKING, Any, Final, TypeVar
@@ -155,9 +155,16 @@ def watch(cut_off: Callable[[int], object]) -> Iterator[None]:
         finally:
             _watch = outer
             mine.close()
-            for number, handler in before.items():
-                if signal.getsignal(number) is note:
-                    signal.signal(number, handler)
+            _put_back(before, note)
+        if mine.number is not None and not mine.raised:  # it came while handlers were put back
+            raise Stopped(mine.number)
+
+
+def _put_back(before: Mapping[int, Any], note: object) -> None:
+    """Gives signals the handlers that they had before, unless one of them has come."""
+    for number, handler in before.items():
+        if signal.getsignal(number) is note:
+            signal.signal(number, handler)
 
 
 @contextmanager

@@ -282,7 +282,7 @@ def test_no_process_has_a_secret_in_its_arguments(
     with Watch(forms(canary)) as watch:
         for line in lines:
             shell(line, world.folder)
-    assert watch.samples > 50
+    assert watch.samples > 20
     assert watch.children > 0
     assert not watch.seen
     seen = (world.folder / "seen").read_bytes()
