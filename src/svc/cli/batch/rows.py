@@ -17,12 +17,13 @@ from svc.batch.reading import SIZE_MAX, format_of, rows_of
 from svc.batch.templates import RowTemplates
 from svc.batch.validate import Validator
 from svc.cli.batch.options import BatchOptions
+from svc.cli.framework.prompts import NOTHING_SENT
 from svc.cli.framework.session import Session
 from svc.client.fields import BodyPath
 from svc.delivery.journal.batches import BatchName, default_name
 from svc.delivery.journal.stored import Scope
 from svc.delivery.plan import BatchRow, InvalidRow
-from svc.errors import AuthError, UsageError
+from svc.errors import AuthError, LocalError, UsageError
 from svc.inputs import STDIN, is_read_once, open_twice
 from svc.system.spool import Spool
 
@@ -50,7 +51,16 @@ def read_input(session: Session, asked: BatchOptions, scope: Scope) -> BatchInpu
 
     Raises:
         UsageError: the operation, the file or its head is not what it should be.
+        LocalError: there is no room to keep what was read; the message says that nothing was sent.
     """
+    try:
+        return _read_input(session, asked, scope)
+    except LocalError as error:
+        text = f"{error.message} {NOTHING_SENT}"
+        raise LocalError(text, code=error.code, outcome="not_sent", hint=error.hint) from error
+
+
+def _read_input(session: Session, asked: BatchOptions, scope: Scope) -> BatchInput:
     operation = _with_row_id(find_operation(asked.operation), asked.row_id)
     names, blank = asked.ignore_column or (), asked.blank_means_all
     ignored = find_ignored_columns(names, operation, blank_means_all=blank)
