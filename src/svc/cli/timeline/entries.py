@@ -156,7 +156,10 @@ def reduce_for_people(told: StepRow) -> StepRow:
             for one in told["objects"]
         ],
         "steps": [
-            {"time": row["time"], "what": f"{_source_label(row['source'])}: {named(row)}"}
+            {
+                "time": row["time"],
+                "what": f"{'service' if row['source'] == SERVICE else 'here'}: {named(row)}",
+            }
             for row in told["steps"]
         ],
         "gaps": [
@@ -164,11 +167,6 @@ def reduce_for_people(told: StepRow) -> StepRow:
             for row in told["gaps"]
         ],
     }
-
-
-def _source_label(source: str) -> str:
-    """The label of a step's source: `service`, or `here` for records of this machine."""
-    return "service" if source == SERVICE else "here"
 
 
 def _amount(data: StepRow, name: str) -> str | None:

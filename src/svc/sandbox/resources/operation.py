@@ -96,7 +96,7 @@ def _operation(
         run, names = _make_list(noun, tuple(field.name for field in fields)), f"{one}List"
         fields, title = (*_PAGING, *fields, _CREATED), f"{title}s"
     elif action.verb == "retrieve":
-        run, names = _retrieval, one
+        run, names = (lambda _tx, target, _params: public(target)), one
     elif action.verb == "create":
         run, names = (
             _creation(noun, steps["create"]),
@@ -145,10 +145,6 @@ def _step(act: Callable[[Transaction, Doc, Params], Doc]) -> CarryOut:
         return public(act(tx, target, params))
 
     return done
-
-
-def _retrieval(_: Transaction, target: Doc, __: Params) -> Doc:
-    return public(target)
 
 
 def _make_list(noun: Resource, filters: tuple[str, ...]) -> CarryOut:

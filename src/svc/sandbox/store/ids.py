@@ -32,7 +32,8 @@ class IdSource:
     def __init__(self, seed: int | None, random: Random) -> None:
         self._random = random
         self.seed = seed
-        self._key = random(_KEY_BYTES) if seed is None else _seed_key(seed)
+        fixed = f"svc sandbox seed {seed}".encode()
+        self._key = random(_KEY_BYTES) if seed is None else hashlib.sha256(fixed).digest()
         self._counter = 0
         self._requests = 0
         self._boot = 0
@@ -118,10 +119,6 @@ class IdSource:
             self._ready = _letters(lambda _: self._random(_AT_ONCE), length)
         given, self._ready = self._ready[:length], self._ready[length:]
         return given
-
-
-def _seed_key(seed: int) -> bytes:
-    return hashlib.sha256(f"svc sandbox seed {seed}".encode()).digest()
 
 
 def _letters(draw: Callable[[int], bytes], length: int) -> str:

@@ -90,7 +90,9 @@ _WEBHOOK: Final[Fields] = (
 def controls(faults: Faults, webhook_faults: WebhookFaults) -> tuple[ControlEndpoint, ...]:
     """The control endpoints of a sandbox's API fault rules and webhook fault rules."""
     return (
-        *_over("/faults", faults, _API, _api_rule),
+        *_over(
+            "/faults", faults, _API, lambda tx, params: ApiRule(id=tx.new_id(_PREFIX), **params)
+        ),
         *_over("/webhook_faults", webhook_faults, _WEBHOOK, _webhook_rule),
     )
 
@@ -120,10 +122,6 @@ def _over(
         ControlEndpoint("DELETE", path, clear),
         ControlEndpoint("DELETE", path + "/:id", remove),
     )
-
-
-def _api_rule(tx: Transaction, params: Params) -> ApiRule:
-    return ApiRule(id=tx.new_id(_PREFIX), **params)
 
 
 def _webhook_rule(tx: Transaction, params: Params) -> WebhookRule:
