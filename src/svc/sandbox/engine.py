@@ -7,10 +7,10 @@ commits in groups (`store.commit`). It runs due jobs (`jobs.runner`) and sends d
 
 import asyncio
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from tempfile import TemporaryFile
-from typing import IO, Final, TypeVar
+from typing import IO, Any, Final, TypeVar
 
 from svc.clock import Clock, SystemClock
 from svc.errors import LocalError, system_words
@@ -26,6 +26,7 @@ from svc.sandbox.store.ids import IdSource
 from svc.sandbox.store.settings import StoredSettings
 from svc.sandbox.store.sqlite import DISK_FULL, Store
 from svc.sandbox.store.transaction import SharedState, Transaction
+from svc.sandbox.store.upload import StateUpload
 from svc.sandbox.webhooks import attempts
 from svc.sandbox.webhooks.dispatcher import WebhookDispatcher
 from svc.sandbox.webhooks.sender import HttpSender, ReceiverReply, WebhookSender
@@ -65,6 +66,7 @@ class Engine:
         self._fixture = fixture
         self._job_names = {*(handlers or {}), *jobs.LANES}
         self._boot = os.urandom(_BOOT_BYTES).hex()
+        self._upload: StateUpload | None = None
         self._clock = VirtualClock(real)
         self._shared = SharedState(store, IdSource(seed, os.urandom), StoredSettings(store))
         self._groups = GroupCommit(self._shared, self._clock, os.urandom, self._count_begun)
@@ -212,6 +214,25 @@ class Engine:
             StateInvalidError: it is no state of this format; nothing was changed.
         """
         await self._replace(lambda tx: self._reload(tx, state))
+
+    def stage(self, identity: str, table: str, rows: Any) -> int:
+        """Keeps rows of a state that is imported in pieces; returns how many its table has.
+
+        Of two imports only the one that has begun last goes on.
+
+        Raises:
+            StateInvalidError: no export has such rows.
+        """
+        if self._upload is None or self._upload.identity != identity:
+            self._upload = StateUpload(identity)
+        return self._upload.add(table, rows)
+
+    def take_staged(self, identity: str) -> Mapping[str, Sequence[Any]]:
+        """Takes the rows of an import in pieces; raises StateInvalidError: they are not there."""
+        upload, self._upload = self._upload, None
+        if upload is None or upload.identity != identity:
+            raise export.unfit("its rows did not come, or another import has begun since")
+        return upload.tables
 
     async def resend(self, mode: str, event: str, endpoint: str | None = None) -> list[DeliveryRow]:
         """Delivers an event again at once, and returns how the attempts went.

@@ -172,6 +172,7 @@ SANDBOX_HEADER: Final = "Svc-Sandbox"
 SANDBOX_WORLD_HEADER: Final = "Svc-Sandbox-World"
 SANDBOX_TIME_HEADER: Final = "Svc-Sandbox-Time"
 SANDBOX_PORT: Final = 4242
+SANDBOX_STATE: Final = "sandbox_state"  # the `object` of an export
 SANDBOX_STATE_MAX: Final = 1024**3  # bytes of an export: of a million orders
 INSPECTOR_PORT: Final = 4244
 

@@ -1,5 +1,6 @@
 """The sandbox's controls as commands, with the real program and a real sandbox."""
 
+import io
 import json
 import re
 import shlex
@@ -23,6 +24,9 @@ from support.orders import ORDER
 from support.running import Sandbox, Svc
 from svc.cli.help.page import ShellLines, page_of
 from svc.cli.main import main
+from svc.cli.sandbox import exported
+from svc.cli.sandbox import state as state_commands
+from svc.cli.sandbox.exported import StatePieces
 from svc.cli.sandbox.faults import app
 from svc.sandbox.faults import ConnectionFault, WebhookEffect
 from svc.service.facts import EVENT_TYPES
@@ -448,6 +452,68 @@ def test_dispute_is_decided_by_its_evidence(
     assert svc.ok("disputes", "update", dispute["id"], *evidence)["status"] == "under_review"
     svc.ok("sandbox", "advance", "5s")
     assert api(sandbox.port, "GET", f"/v1/disputes/{dispute['id']}")["status"] == end
+
+
+def test_a_file_that_export_wrote_is_imported_in_pieces_and_any_other_as_a_whole(
+    svc: Svc, sandbox: Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Such as one that an editor has written in another form: what comes of it is the same."""
+    whole: list[str] = []
+
+    def read_whole(*asked: Any, **more: Any) -> dict[str, Any]:
+        whole.append(asked[1])
+        return exported.read_state(*asked, **more)
+
+    monkeypatch.setattr(state_commands, "read_state", read_whole)
+    svc.ok("sandbox", "reset", "--yes", "--seed", "3", "--fixture", "demo")
+    sandbox.control("POST", "/clock", {"mode": "frozen"})
+    kept, edited, again = (tmp_path / name for name in ("kept", "edited", "again"))
+    svc.ok("sandbox", "export", str(kept))
+    edited.write_text(json.dumps(json.loads(kept.read_text()), indent=1))
+    tables = json.loads(kept.read_text())["tables"]
+    for file, times in ((kept, 0), (edited, 1)):
+        svc.ok("sandbox", "reset", "--yes")
+        svc.ok("sandbox", "import", str(file))
+        assert len(whole) == times
+        svc.ok("sandbox", "export", str(again), "--force")
+        found = json.loads(again.read_text())["tables"]
+        assert {**found, "meta": []} == {**tables, "meta": []}  # it counts the starts
+
+
+@pytest.mark.parametrize("size", [1, 7, 1024 * 1024])
+@pytest.mark.parametrize("rows", [0, 1, 499, 500, 501])
+def test_a_state_is_read_in_pieces(size: int, rows: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Wherever a piece of the file ends, its rows are whole."""
+    monkeypatch.setattr(exported, "_PIECE_CHARACTERS", size)
+    table = [{"id": f"x{n}", "body": '{"a":"}],\\"é"}', "n": n, "none": None} for n in range(rows)]
+    state = {"object": "sandbox_state", "format": 12, "tables": {"docs": table, "meta": []}}
+    text = json.dumps(state, separators=(",", ":")) + "\n"
+    pieces = StatePieces(io.StringIO(text))
+    found: dict[str, list[Any]] = {}
+    for name, some in pieces.read():
+        assert len(some) <= 500
+        found.setdefault(name, []).extend(some)
+    assert (pieces.format, found) == (12, state["tables"])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "[]",
+        '{"format":1,"object":"sandbox_state","tables":{}}',
+        '{"object":"sandbox_state","format":1,"tables":{}}',
+        '{"object":"sandbox_state","format":1,"tables":{"docs":[{"a":1}',
+        '{"object":"sandbox_state","format":1,"tables":{"docs":[{"a":1}]}',
+        '{"object":"sandbox_state","format":1,"tables":{"docs":[{"a":1}]}} x',
+        '{"object":"sandbox_state","format":1,"tables":{"docs":{"a":1}}}',
+        '{"object":"sandbox_state","format":1,"tables":{"docs":[nonsense]}}',
+    ],
+)
+def test_another_form_is_not_read_in_pieces(text: str) -> None:
+    """It is read as a whole then, and refused with a reason."""
+    with pytest.raises(ValueError, match=r".*"):
+        list(StatePieces(io.StringIO(text)).read())
 
 
 @pytest.mark.effect_of("sandbox import", "--allow-remote")

@@ -1,11 +1,13 @@
 """Reads the file of an exported sandbox state; asks where its webhooks would leave this machine.
 
-`svc sandbox import` and `svc sandbox start --import` pass what it returns to the sandbox.
+`svc sandbox start --import` reads a state as a whole. `svc sandbox import` passes on the pieces of
+a file that export wrote, so that no more than one of them is in memory.
 """
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, TextIO
 from urllib.parse import urlsplit
 
 from svc.cli.framework.inputs import parse_object
@@ -13,7 +15,7 @@ from svc.cli.framework.options import flag
 from svc.cli.framework.prompts import confirm, will_ask
 from svc.cli.framework.session import Session
 from svc.errors import LocalError, UsageError, system_words
-from svc.service.facts import SANDBOX_STATE_MAX
+from svc.service.facts import SANDBOX_STATE, SANDBOX_STATE_MAX
 from svc.system.consoles import read_to_end
 from svc.system.hosts import is_loopback
 
@@ -23,6 +25,11 @@ AllowRemote = Annotated[
 
 _ENDPOINT: Final = "webhook_endpoint"
 _SHOWN_MAX: Final = 5  # receivers in a question
+_HEAD: Final = f'{{"object":"{SANDBOX_STATE}","format":'
+_TABLES: Final = ',"tables":{'
+_PIECE_ROWS: Final = 500
+_PIECE_CHARACTERS: Final = 1024 * 1024
+_ROW_MAX: Final = 64 * 1024 * 1024
 
 
 def read_state(session: Session, file: str, *, allow_remote: bool) -> dict[str, Any]:
@@ -36,6 +43,102 @@ def read_state(session: Session, file: str, *, allow_remote: bool) -> dict[str, 
     if not allow_remote:
         _ask_where_it_sends(session, _receivers_elsewhere(state))
     return state
+
+
+class StatePieces:
+    """The rows of a file that `svc sandbox export` wrote, a few hundred at a time.
+
+    Raises:
+        ValueError: the file has another form; `read_state` says what is wrong with it.
+
+    Attributes:
+        format: the number of the form of its tables.
+    """
+
+    def __init__(self, file: TextIO) -> None:
+        self._file = file
+        self._text = ""
+        self._at = 0
+        self._decoder = json.JSONDecoder()
+        self._expect(_HEAD)
+        self.format: object = self._read_value()
+        self._expect(_TABLES)
+
+    def read(self) -> Iterator[tuple[str, list[Any]]]:
+        """Yields the name of a table with some of its rows, in the order of the file."""
+        while True:
+            table = self._read_value()
+            self._expect(":[")
+            rows: list[Any] = []
+            while not self._follows("]"):
+                rows.append(self._read_value())
+                self._follows(",")
+                if len(rows) == _PIECE_ROWS:
+                    yield table, rows
+                    rows = []
+            yield table, rows
+            if not self._follows(","):
+                break
+        self._expect("}}")
+        if self._text[self._at :].strip() or self._file.read().strip():
+            raise ValueError("something follows the state")
+
+    def _read_value(self) -> Any:
+        """Parses the value that is next, with as much of the file as it takes."""
+        while True:
+            try:
+                value, end = self._decoder.raw_decode(self._text, self._at)
+            except ValueError:
+                if not self._read_more():
+                    raise
+            else:
+                # A number may go on in what was not read yet.
+                if end < len(self._text) or not self._read_more():
+                    self._at = end
+                    return value
+
+    def _follows(self, mark: str) -> bool:
+        while len(self._text) - self._at < len(mark) and self._read_more():
+            pass
+        found = self._text.startswith(mark, self._at)
+        self._at += len(mark) if found else 0
+        return found
+
+    def _expect(self, mark: str) -> None:
+        if not self._follows(mark):
+            raise ValueError(f"{mark} is missing")
+
+    def _read_more(self) -> bool:
+        more = self._file.read(_PIECE_CHARACTERS)
+        self._text = self._text[self._at :] + more
+        self._at = 0
+        if len(self._text) > _ROW_MAX:
+            raise ValueError("a row is too long")
+        return bool(more)
+
+
+def confirm_pieces(session: Session, path: Path, *, allow_remote: bool) -> bool:
+    """Reads an exported state in pieces, and asks as `read_state` does, which raises the same.
+
+    Returns False if the file has another form than export writes; no person is asked then.
+    """
+    tables: dict[str, list[Any]] = {"meta": [], "docs": []}
+    try:
+        with path.open(encoding="utf-8", newline="") as file:
+            for table, rows in StatePieces(file).read():
+                if table == "meta":
+                    tables[table] += rows
+                elif table == "docs":
+                    tables[table] += [row for row in rows if _is_endpoint(row)]
+    except (OSError, ValueError):
+        return False
+    if not allow_remote:
+        _ask_where_it_sends(session, _receivers_elsewhere({"tables": tables}))
+    return True
+
+
+def _is_endpoint(row: Any) -> bool:
+    return isinstance(row, dict) and row.get("kind") == _ENDPOINT
 
 
 def _receivers_elsewhere(state: dict[str, Any]) -> list[str]:

@@ -3,6 +3,7 @@
 Each calls a control of the running sandbox; `export` writes its answer to a file.
 """
 
+import os
 from pathlib import Path
 from typing import Annotated, BinaryIO, Final
 
@@ -13,12 +14,13 @@ from svc.cli.framework.control import ask, call_and_show, open_control, show
 from svc.cli.framework.inputs import pairs_of, without_empty
 from svc.cli.framework.options import argument, flag, option
 from svc.cli.framework.session import Session
-from svc.cli.sandbox.exported import AllowRemote, read_state
+from svc.cli.sandbox.exported import AllowRemote, StatePieces, confirm_pieces, read_state
 from svc.client.amounts import amount_option
 from svc.client.sandbox import control_call, in_mode
 from svc.config.writing import write_atomically
 from svc.errors import ApiError, LocalError, UsageError, build_wrong_choice
-from svc.service.facts import AMOUNT_MAX
+from svc.inputs import STDIN
+from svc.service.facts import AMOUNT_MAX, SANDBOX_STATE
 
 app = make_app()
 
@@ -161,10 +163,43 @@ def import_(
     $ svc sandbox import state.json
     """
     session = Session.of(ctx)
+    path = Path(file)
+    if (
+        file != STDIN
+        and path.is_file()
+        and confirm_pieces(session, path, allow_remote=allow_remote)
+    ):
+        _import_pieces(session, path)
+        return
     call_and_show(
         session,
         control_call("POST", "import", body=read_state(session, file, allow_remote=allow_remote)),
     )
+
+
+def _import_pieces(session: Session, path: Path) -> None:
+    """Imports a file that export wrote, and that was read once, piece by piece.
+
+    Raises:
+        LocalError: the file was changed meanwhile; nothing was imported.
+    """
+    upload = os.urandom(8).hex()
+    with (
+        path.open(encoding="utf-8", newline="") as file,
+        open_control(session, unlimited=True) as it,
+    ):
+        try:
+            pieces = StatePieces(file)
+            for table, rows in pieces.read():
+                body = {"upload": upload, "table": table, "rows": rows}
+                it.send(control_call("POST", "import", body=body))
+        except ValueError:
+            raise LocalError(
+                f"{path} was changed while it was read. Nothing was imported."
+            ) from None
+        last = {"object": SANDBOX_STATE, "format": pieces.format, "upload": upload}
+        reply = it.send(control_call("POST", "import", body=last))
+    show(session, reply)
 
 
 def _check_free(path: Path, *, force: bool) -> Path:

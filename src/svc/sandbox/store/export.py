@@ -13,9 +13,9 @@ from svc.sandbox.clock import LAST, parse
 from svc.sandbox.store import INTEGER_MAX, DeliveryStatus, jobs, settings, sqlite
 from svc.sandbox.store.documents import Doc, compact
 from svc.sandbox.store.sqlite import Store
-from svc.service.facts import MODES
+from svc.service.facts import MODES, SANDBOX_STATE
+from svc.system.spool import Spool
 
-OBJECT: Final = "sandbox_state"
 _BLOBS: Final = {"events": ("body",), "results": ("body",)}  # JSON in UTF-8, kept as bytes
 _MOMENTS: Final = {"created", "due", "started", "next", "first_used"}  # where they are integers
 
@@ -30,7 +30,7 @@ class _Column(NamedTuple):
 
 def dump(store: Store) -> Iterator[bytes]:
     """All rows of all tables as one JSON document, in pieces; equal states give equal documents."""
-    yield compact({"object": OBJECT, "format": sqlite.VERSION})[:-1] + b',"tables":{'
+    yield compact({"object": SANDBOX_STATE, "format": sqlite.VERSION})[:-1] + b',"tables":{'
     for number, table in enumerate(sqlite.DATA):
         yield b"%s%s:[" % (b"," if number else b"", compact(table))
         between = b""
@@ -49,7 +49,7 @@ def restore(store: Store, state: Doc, job_names: Collection[str]) -> None:
     Raises:
         StateInvalidError: it is none of this format, or a row cannot be worked with.
     """
-    if state.get("object") != OBJECT or state.get("format") != sqlite.VERSION:
+    if state.get("object") != SANDBOX_STATE or state.get("format") != sqlite.VERSION:
         raise unfit(f"it is not what export gives in format {sqlite.VERSION}")
     tables = state.get("tables")
     if not isinstance(tables, dict) or set(tables) != set(sqlite.DATA):
@@ -91,7 +91,7 @@ def _restore_table(
     columns = _columns(store, table)
     names = [column.name for column in columns]
     sql = f"INSERT INTO {table}({', '.join(names)}) VALUES({', '.join('?' * len(names))})"
-    for number, row in enumerate(rows if isinstance(rows, list) else [None], 1):
+    for number, row in enumerate(rows if isinstance(rows, list | Spool) else [None], 1):
         if not isinstance(row, dict) or set(row) != set(names):
             raise unfit(f"a row of {table} must have: {', '.join(names)}")
         try:

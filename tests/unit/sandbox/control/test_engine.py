@@ -484,6 +484,52 @@ def spoil_meta(state: Any, part: str, **changes: Any) -> None:
     row["value"] = json.dumps(value)
 
 
+def test_state_may_come_in_pieces(play: Callable[..., None], kit: Kit) -> None:
+    """Rows are kept apart until all have come; then they are put in place at once."""
+
+    async def story(api: ControlClient) -> None:
+        await api.engine.run("test", kit.endpoint("http://127.0.0.1:9/"))
+        await api.engine.run("test", kit.emit_paid)
+        state = await api.get("/export")
+        doc = await api.engine.run("test", kit.new_order)
+        tables = state.pop("tables")
+        for table, rows in tables.items():
+            for row in (*([row] for row in rows), []):
+                await api.post("/import", upload="a", table=table, rows=row)
+        assert api.engine.read("test", lambda tx: tx.get("order", doc["id"])) == doc
+        await api.post("/import", upload="a", **state)
+        again = (await api.get("/export"))["tables"]
+        tables.pop("meta"), again.pop("meta")  # counts the starts
+        assert again == tables
+
+    play(story)
+
+
+def test_pieces_of_another_import_are_not_mixed_in(play: Callable[..., None], kit: Kit) -> None:
+    """The import that has begun last goes on; of any other one, nothing is changed."""
+
+    async def story(api: ControlClient) -> None:
+        state = await api.get("/export")
+        doc = await api.engine.run("test", kit.new_order)
+        rows = state.pop("tables")["meta"]
+        for upload in ("a", "b"):
+            await api.post("/import", upload=upload, table="meta", rows=rows)
+        invalid = (400, "sandbox_error", "state_invalid", None)
+        for body in (
+            {**state, "upload": "a"},
+            {**state, "upload": "b"},  # it is gone with the first
+            {"upload": "c", "table": "jokes", "rows": []},
+            {"upload": "c", "table": "meta", "rows": "many"},
+            {"upload": "c"},
+        ):
+            assert await api.refused("POST", "/import", **body) == invalid
+        assert (await api.post("/import", upload="d", table="docs", rows=[1]))["rows"] == 1
+        assert await api.refused("POST", "/import", upload="d", **state) == invalid
+        assert api.engine.read("test", lambda tx: tx.get("order", doc["id"])) == doc
+
+    play(story)
+
+
 @pytest.mark.parametrize(
     "spoil",
     [

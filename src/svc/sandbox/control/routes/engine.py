@@ -113,8 +113,18 @@ async def export(call: ControlCall) -> HttpReply:
 
 
 async def restore(call: ControlCall) -> Doc:
+    """Imports a state: as a whole, or the rows that earlier calls of the same upload have brought.
+
+    A call with `table` brings rows of that table and changes nothing.
+    """
+    params, upload = call.params, call.params.get("upload")
     try:
-        await call.engine.restore(call.params)
+        if upload is not None and "table" in params:
+            count = call.engine.stage(upload, params["table"], params.get("rows", []))
+            return {"object": "sandbox_upload", "id": upload, "rows": count}
+        if upload is not None:
+            params = {**params, "tables": dict(call.engine.take_staged(upload))}
+        await call.engine.restore(params)
     except StateInvalidError as error:
         raise Problem(400, "state_invalid", str(error)) from error
     return await health(call)
@@ -244,7 +254,11 @@ CONTROLS: Final = (
         "POST",
         "/import",
         restore,
-        tuple(Parameter(name, Unchecked()) for name in ("object", "format", "tables")),
+        (
+            *(Parameter(name, Unchecked()) for name in ("object", "format", "tables", "rows")),
+            Parameter("upload", Text()),
+            Parameter("table", Text()),
+        ),
         limit=STATE,
     ),
     ControlEndpoint("GET", "/settings", read_settings, (_OF,)),
