@@ -31,6 +31,7 @@ OWN = set(
 KINDS = "a kind of value, which the model calls so"
 NAMED = {
     "batch/tally.py": ("failure_reason", "names of svc's own results"),
+    "batch/templates.py": ("country", KINDS),
     "batch/validate.py": ("amount_total", "of two amounts of a row, which is meant"),
     "cli/batch/report.py": (
         "payment warnings",
