@@ -46,7 +46,7 @@ class BatchInput:
     left_out: tuple[str, ...]
 
 
-def read_input(session: Session, asked: BatchOptions, scope: Scope) -> BatchInput:
+def read_input(session: Session, options: BatchOptions, scope: Scope) -> BatchInput:
     """Reads the whole file, before anything is sent.
 
     Raises:
@@ -54,29 +54,29 @@ def read_input(session: Session, asked: BatchOptions, scope: Scope) -> BatchInpu
         LocalError: there is no room to keep what was read; the message says that nothing was sent.
     """
     try:
-        return _read_input(session, asked, scope)
+        return _read_input(session, options, scope)
     except LocalError as error:
         text = f"{error.message} {NOTHING_SENT}"
         raise LocalError(text, code=error.code, outcome="not_sent", hint=error.hint) from error
 
 
-def _read_input(session: Session, asked: BatchOptions, scope: Scope) -> BatchInput:
-    operation = _with_row_id(find_operation(asked.operation), asked.row_id)
-    names, blank = asked.ignore_column or (), asked.blank_means_all
+def _read_input(session: Session, options: BatchOptions, scope: Scope) -> BatchInput:
+    operation = _with_row_id(find_operation(options.operation), options.row_id)
+    names, blank = options.ignore_column or (), options.blank_means_all
     ignored = find_ignored_columns(names, operation, blank_means_all=blank)
-    if asked.row_id is not None:
-        ignored -= _read_for_its_id(asked.row_id, operation, ignored)
+    if options.row_id is not None:
+        ignored -= _read_for_its_id(options.row_id, operation, ignored)
     shaper = Validator(
-        operation, scope, blank_means_all=blank, ignored=ignored, row_id=asked.row_id
+        operation, scope, blank_means_all=blank, ignored=ignored, row_id=options.row_id
     )
     templates, rows = RowTemplates(shaper), Spool(_row_of)
-    with open_twice(asked.file, session.streams.stdin.buffer, SIZE_MAX, "FILE") as file:
+    with open_twice(options.file, session.streams.stdin.buffer, SIZE_MAX, "FILE") as file:
         for read in rows_of(
             file,
-            format_of(asked.file, file),
+            format_of(options.file, file),
             operation,
-            raw=asked.raw_csv,
-            decimals=asked.decimals,
+            raw=options.raw_csv,
+            decimals=options.decimals,
             blank_means_all=blank,
             ignored=ignored,
             quick=templates.build,
@@ -84,11 +84,11 @@ def _read_input(session: Session, asked: BatchOptions, scope: Scope) -> BatchInp
             row = shaper.shape(read)
             templates.learn(row)
             rows.append(row)
-        named_so = normalize("NFC", asked.name.strip()) if asked.name else ""
-        name = named_so or default_name(STDIN if is_read_once(asked.file) else asked.file, file)
+        named_so = normalize("NFC", options.name.strip()) if options.name else ""
+        name = named_so or default_name(STDIN if is_read_once(options.file) else options.file, file)
     batch = BatchName(name, operation.name, scope)
     left_out = dict.fromkeys((*shaper.left_out, *names))
-    if asked.decimals:
+    if options.decimals:
         left_out.pop("currency", None)  # it was read: amounts are by it
     return BatchInput(operation, batch, rows, tuple(left_out))
 
@@ -128,13 +128,13 @@ def _read_for_its_id(
     return {shape}
 
 
-def refuse_secrets_in(given: BatchInput, key: str) -> None:
+def refuse_secrets_in(batch_input: BatchInput, key: str) -> None:
     """Keeps secrets, `key` among them, out of every row before any is sent (R28, R45, R100).
 
     Raises:
         AuthError: a row holds one; its line is named.
     """
-    left = (row for row in given.rows if isinstance(row, BatchRow))
+    left = (row for row in batch_input.rows if isinstance(row, BatchRow))
     while piece := list(islice(left, _PIECE)):
         # Nearly always there is none in all of them together, which takes no time to see.
         with suppress(AuthError):
