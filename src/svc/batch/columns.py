@@ -147,7 +147,7 @@ class Columns:
         return tree, texts
 
     def nest(self, cells: Cells) -> RowFields:
-        """Builds the fields of a row whose cells are texts, whatever the kinds of its columns."""
+        """Builds the fields of a row with each cell as a text, whatever the kind of its column."""
         found = self._build_texts(cells)
         return {} if found is _ABSENT else found
 

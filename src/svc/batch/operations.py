@@ -38,7 +38,8 @@ class BatchOperation:
         kinds: the kinds of the fields of a request and of their members.
         total: the field of an answer that is summed, in `currency`; empty for none.
         doubles: whether an equal row has a second effect.
-        moves: the question in live mode; empty if no money moves.
+        moves: the question that is asked in live mode, with `{}` for the number of rows; empty if
+            no money moves.
     """
 
     name: str

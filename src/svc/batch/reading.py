@@ -1,7 +1,8 @@
 """Reads the rows of a batch file: CSV with bracket paths as its header, or NDJSON.
 
 `cli.batch.rows` calls `rows_of` before anything is sent: a file in, a `Read` for each row out,
-which `validate` then turns into a request.
+which `validate` then turns into a request. A plain row of a CSV comes out as the request itself
+(`BatchRow`), which `templates` has built.
 """
 
 import codecs
@@ -68,7 +69,7 @@ def rows_of(
 
     `decimals` reads amounts with the decimals of the row's currency. `blank_means_all` leaves out
     an amount whose cell of a CSV is blank, and columns that are `ignored` are left out. `quick`
-    builds the request of a row of a CSV, if it can.
+    is asked first for each row of a CSV: it returns the request, or None where it cannot build it.
 
     Raises:
         UsageError: the file as a whole cannot be read: its encoding, its head, a quote that is

@@ -20,7 +20,8 @@ def refuse_unknown(operation: BatchOperation, names: Iterable[UnknownName]) -> N
     Names within metadata, evidence and read-only fields are allowed.
 
     Raises:
-        UsageError: names all unknown names, or the first that is similar to a field (R97).
+        UsageError: there is such a name. The error lists all of them, or only the first that is a
+            misspelt field (R97).
     """
     unknown: dict[str, UnknownName] = {}
     for each in names:

@@ -32,7 +32,7 @@ class Reached(NamedTuple):
 
 
 def probe(base_url: BaseUrl, *, wire: Wire, clock: Clock, seconds: float) -> Reached | Failure:
-    """Requests one order once, without a key, within `seconds`; sends no key (R28)."""
+    """Requests a list of one order, once and within `seconds`; sends no API key (R28)."""
     call = build_list("order", {"limit": 1})
     prepared = prepare(call, base_url, new_key=_refuse_key)
     request = WireRequest(

@@ -211,7 +211,7 @@ def not_ours(raw: RawReply, why: str) -> AttemptResult:
 def is_too_much(text: str, limits: ReplyLimits) -> bool:
     """Whether a text would take too much memory once it is parsed (promise R99).
 
-    One character outside Latin-1 makes every other one of a text two or four times as large.
+    With one character outside Latin-1, Python stores every character in two or four bytes.
     """
     if len(text) < limits.values:
         return False

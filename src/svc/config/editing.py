@@ -59,7 +59,7 @@ def remove_value(path: Path, name: str) -> Config:
     """Removes a dotted name from the file, so that its default applies again.
 
     Raises:
-        ConfigError: the name is unknown or not set, or the file needs it.
+        ConfigError: the name is unknown or not set, or is the `base_url` that a profile must have.
         LocalError: the file cannot be written; the old one is kept.
     """
     field_of(name)

@@ -54,7 +54,7 @@ class Settings(NamedTuple):
         mode_given: whether `--live`, `--test` or SVC_MODE gives the mode.
         max_time: the total deadline in seconds.
         control_timeout: the total deadline of calls that wait for other work, such as turning a
-            sandbox's clock; unlimited unless --max-time was given.
+            sandbox's clock; 30 days (no limit) unless an option, variable or setting gives one.
         proxy: the proxy of an option or setting; the client reads HTTPS_PROXY (promise R26).
         sandbox: whether the address is that of a sandbox on this machine.
         from_profile: whether the address comes from a profile, not from an option or variable.

@@ -47,9 +47,10 @@ def lock_folder(folder: Path, clock: Clock) -> Iterator[None]:
 
 
 def write_atomically(path: Path, content: str | Callable[[BinaryIO], None]) -> None:
-    """Replaces a file atomically and durably; call it inside `lock_folder`.
+    """Replaces a file atomically and durably.
 
-    `content` is a text, or a function that writes it.
+    `content` is a text, or a function that writes it. It takes no lock: a caller that reads the
+    file and changes it needs `lock_folder` around both.
 
     Raises:
         LocalError: the file cannot be written; the old one is unchanged.

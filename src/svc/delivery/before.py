@@ -1,6 +1,8 @@
-"""Checks before a row is sent: the currency of its payment, and whether its last object failed.
+"""Checks a row of a batch against the service: its currency, and that its last request failed.
 
-A worker (`batch.workers`) calls it for each row, just before the row is sent; it reads one object.
+A worker (`batch.workers`) calls it for each row, just before the row is sent. If the file has the
+currency, the object whose money is moved is read and compared. If the row is sent anew because its
+last request made an object that failed, such as a refund, that object is read: it must have failed.
 """
 
 from svc.client import find

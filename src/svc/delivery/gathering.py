@@ -1,8 +1,12 @@
-"""Gathers the evidence of a batch on the disk, with an index in memory: 70 bytes a request.
+"""Gathers the evidence of a batch: which requests earlier runs have sent, and how each ended.
 
 `svc batch` (`cli.batch.facts`) adds the requests of the journal to a `Gathering`, which joins them
-with the lines of the results file. `planner` matches rows to the entries of the `EvidenceList` that
-it returns by their numbers, from 0, and reads an entry where it needs more of it.
+with the lines of the results file and returns an `EvidenceList`. From it `planner` decides which
+rows are still to be sent.
+
+A large list is in a temporary file, with an index in memory of 70 bytes a request. The index finds
+the numbers of entries, from 0, by idempotency key or by likeness (`likeness`: the digest of the
+normalised parameters, or of the row's id); an entry is read only where more of it is needed.
 """
 
 from array import array
@@ -99,7 +103,7 @@ class EvidenceList(Sequence[Evidence]):
         return self._likenesses.find(likeness)
 
     def find_key(self, key: str) -> list[int]:
-        """The numbers of all requests with an idempotency key: more than one of two profiles."""
+        """The numbers of all requests with an idempotency key, which two profiles may both use."""
         return self._keys.find(key)
 
     def find_equal(self, number: int) -> Sequence[int]:

@@ -1,7 +1,7 @@
 """`svc events receive --to LOG`: receives webhooks for a team and publishes them to its shared log.
 
-It is a listener without targets (`run.listen_to`); its inbox is the log, and a copy on this
-machine.
+It is a listener without targets (`run.listen_to`). Its inbox is the log; without `--no-copy` it
+also keeps each event on this machine.
 """
 
 from collections.abc import Callable

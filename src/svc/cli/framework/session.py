@@ -1,6 +1,7 @@
 """`Session`: what one command works with (output, key, client, state), each made when first used.
 
 `cli.main` makes one for each command line; every command function gets it from Typer's context.
+Its base, `Invocation`, has the words that were typed, the settings, the clock and the streams.
 """
 
 import gc
@@ -230,8 +231,8 @@ class Session(Invocation):
     def prepare(self, call: "Call", idempotency_key: str | None) -> "Prepared":
         """Builds a request without a key, for showing it.
 
-        The keyring is not asked for what must not stand in it: of a key that lies there, its looks
-        must do.
+        No request may contain the API key. The keyring is not read for this check: a key from it
+        is found by its form alone.
         """
         from svc.client.request import prepare, uuid4
         from svc.keys.resolve import VARIABLE

@@ -138,7 +138,11 @@ class Journal:
         return self._change(lambda change: change.admit(asked))
 
     def keep_known_from_results(self, told: Sequence[tuple[NewIntent, Settled | None]]) -> None:
-        """Keeps requests that another machine has sent, at their own times; None is unresolved."""
+        """Records requests that only a results file has, each with the time when it was sent.
+
+        Such a request was sent by another machine, or before the journal was lost. With None for
+        its outcome it is unresolved.
+        """
         if told:
             self._change(lambda change: change.keep_known_from_results(told))
 
