@@ -69,5 +69,5 @@ def batch(ctx: typer.Context, options: BatchOptions) -> None:
     from svc.cli.batch.run import check_batch, run_batch
 
     session = Session.of(ctx)
-    session.is_long_running()
+    session.prepare_long_run()
     (check_batch if options.dry_run else run_batch)(session, options)

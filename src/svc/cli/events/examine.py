@@ -86,7 +86,7 @@ def examine(ctx: typer.Context, arguments: ExamArguments) -> None:
     $ svc events examine --forward-to 3000/webhooks --check ./count.sh --report examination.md
     """
     session = Session.of(ctx)
-    session.is_long_running()
+    session.prepare_long_run()
     _refuse(session, arguments)
     target = Target.parse(arguments.forward_to, allow_remote=arguments.allow_remote_forward)
     check_targets([target])

@@ -78,7 +78,7 @@ def replay(ctx: typer.Context, arguments: ReplayArguments) -> None:
     $ svc events replay evt_3kPq0aVb7cXd9eYf1gZh2iWj --set data.object.amount=1 --forward-to 3000
     """
     session = Session.of(ctx)
-    session.is_long_running()  # connections refer to themselves: the collector frees them
+    session.prepare_long_run()  # connections refer to themselves: the collector frees them
     refuse_formats(session, "replay")
     _refuse_together(arguments)
     meets = condition(arguments.where)

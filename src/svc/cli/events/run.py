@@ -95,7 +95,7 @@ def listen_to(
 
 def begin(session: Session, options: ListenOptions) -> None:
     """Checks the targets first, and removes the ready file of an earlier run."""
-    session.is_long_running()
+    session.prepare_long_run()
     if options.ready_file is not None:
         remove(options.ready_file)
     check_targets(options.routes.targets)

@@ -204,7 +204,7 @@ def send_list(
         return
     from svc.cli.framework.progress import count_shown
 
-    session.is_long_running()
+    session.prepare_long_run()
     out = session.out
     live = None if session.streams.person_reads else session.make_live_line()
     with session.client() as client, count_shown(live) as count:

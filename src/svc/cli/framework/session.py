@@ -63,7 +63,7 @@ class Session(Invocation):
         return cast("Session", ctx.obj)
 
     @staticmethod
-    def is_long_running() -> None:
+    def prepare_long_run() -> None:
         """Turns the garbage collector on again, which short commands do without."""
         gc.enable()
 

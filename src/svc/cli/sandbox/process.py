@@ -229,7 +229,7 @@ def _warn_of_ignored(session: Session, options: LaunchOptions) -> None:
 def _serve(session: Session, options: LaunchOptions, ready: Callable[[RunRecord], None]) -> None:
     from svc.sandbox.process.serve import serve  # the web server: only who serves pays for it
 
-    session.is_long_running()
+    session.prepare_long_run()
     watched = session.format == "human" and session.streams.person_reads
     quiet = bool(session.given.everywhere.quiet)
     if not watched or quiet:

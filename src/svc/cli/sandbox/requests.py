@@ -74,7 +74,7 @@ def requests(
         )
         return
     _refuse_whole(session)
-    session.is_long_running()
+    session.prepare_long_run()
     lines = RequestLines(session) if session.format == "human" else None
     for entry in _as_they_come(session, which, limit or _FIRST):
         if lines is None:
@@ -177,7 +177,7 @@ def logs(ctx: typer.Context, port: Port = None, follow: Follow = False) -> None:
 
 
 def _follow_log(session: Session, path: Path) -> None:
-    session.is_long_running()
+    session.prepare_long_run()
     if session.format == "human" and not path.stat().st_size:
         session.out.note(f"The log {path} is still empty.")
     for line in _lines_as_they_come(session, path):

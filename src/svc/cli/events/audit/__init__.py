@@ -66,7 +66,7 @@ def audit(
     $ svc events audit --since 2026-11-20 --from nats+tls://log.example.com/shop
     """
     session = Session.of(ctx)
-    session.is_long_running()
+    session.prepare_long_run()
     clock = moments(session)
     now, begin = (clock.read(each, "--since").begin.timestamp() for each in ("now", since))
     oldest = begin - _OLDER_SECONDS

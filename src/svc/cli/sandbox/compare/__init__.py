@@ -57,7 +57,7 @@ def compare(
             hint="Leave --live out",
         )
     out = session.out  # a mistake in --query is found before anything is sent
-    session.is_long_running()
+    session.prepare_long_run()
     from svc.cli.sandbox.compare.asking import Inquiry
     from svc.cli.sandbox.compare.judging import judge_all
     from svc.cli.sandbox.compare.report import ComparisonReport
