@@ -1,7 +1,7 @@
 """Parses `--forward-to [GLOB=]URL`, `--run GLOB=COMMAND` and `--events`, and matches events.
 
-`svc events listen` parses its options to `Routes`; `ingest` and `dispatcher` ask them for the
-targets of each event.
+`svc events listen` and `receive` parse their options to `Routes`; `ingest`, `dispatcher` and the
+inspector's replay ask them for the targets of each event.
 """
 
 import fnmatch
@@ -59,7 +59,7 @@ class Routes:
 
     @classmethod
     def read_back(cls, texts: Sequence[str]) -> "Routes":
-        """Parses the result of `format_routes`."""
+        """Parses the result of `format_routes`, as it is stored with each listener."""
         runs = [text for text in texts if text.partition("=")[2].startswith(PREFIX)]
         urls = [text for text in texts if text not in runs]
         return cls.parse(urls, allow_remote=True, runs=runs)

@@ -1,6 +1,7 @@
-"""Writes to the standard streams, and masks secrets and control characters (R126).
+"""Writes to the standard streams, masks secrets and escapes workflow commands (R126).
 
-No other module writes to a standard stream, as a test of the architecture checks.
+Its callers escape control characters first, by `text` or as JSON. No other module writes to a
+standard stream, as a test of the architecture checks.
 
 `cli.framework.invocation` makes one `Writer` for each stream; `output` and the printing of `svc
 events listen` write through it.

@@ -1,6 +1,6 @@
 """The open state database: read rows, and write in a transaction; from any thread.
 
-A command opens one `Database` by `cli.framework.session` and passes it to the rooms that keep
+Most commands open one `Database` by `cli.framework.session` and pass it to the rooms that keep
 something: the journal, the inbox, key facts, endpoints. It wraps one SQLite connection, waits while
 another process writes, and turns SQLite's errors into LocalErrors.
 """
@@ -167,14 +167,14 @@ class Database:
         return self.read(sql, params, _keep_row)
 
     def read(self, sql: str, params: SqlParams, build: Callable[[Row], T]) -> list[T]:
-        """Yields an object built of each row, outside a transaction, one row at a time."""
+        """Reads rows outside a transaction; returns what `build` makes of each."""
         with self._lock, self._translate_errors():
             return self._busy_retry.run(
                 lambda: [build(row) for row in self._connection.execute(sql, params)]
             )
 
     def read_each(self, sql: str, params: SqlParams, use: Callable[[Row], object]) -> None:
-        """Calls a function with each row of one moment of the database, outside a transaction."""
+        """Calls a function with each row of a snapshot, outside a transaction."""
         with self._lock, self._translate_errors():
             for row in self._busy_retry.run(lambda: self._connection.execute(sql, params)):
                 use(row)

@@ -1,7 +1,8 @@
 """The files of the state database: private to the user, and never overwritten.
 
-`opening` calls it before it connects, `salvage` when a damaged file is moved aside; `svc requests`
-lists the files that were moved aside.
+`opening` calls it before it connects, and moves a damaged file aside by it; `salvage` checks the
+files by it, and `database` saves a copy of deleted ones. `svc requests` and `svc state` list the
+files that were moved aside.
 """
 
 import os

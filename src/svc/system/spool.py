@@ -1,7 +1,8 @@
 """Collections for millions of rows: a sequence in a temporary file, and compact digests.
 
-`svc batch` keeps the rows of a large file in them: `Spool` the rows, `Digests` what tells
-duplicates.
+`svc batch` keeps in a `Spool` the rows of its file and what is known of earlier requests; `Digests`
+tell whether rows are alike, and `DigestIndex` finds the requests like a row. `svc sandbox import`
+keeps the rows of the state in a `Spool` until all have come.
 """
 
 import io

@@ -1,9 +1,11 @@
-"""Finds the rows of the inbox that hold an event id; new ids are written by the thousand.
+"""The index of the inbox by event id; the ids of new rows are added to it by the thousand.
 
-Ids of events are random. An index of them would be one more page to write with nearly every event,
-so those of the latest rows are known in memory, and listed in a table once they are many.
+Ids of events are random: to add each at once would be one more page to write with nearly every
+event. So a listener knows the ids of its latest rows in memory (`EventIds`), and once they are many
+it adds all of them to the table `event_ids`.
 
-`inbound` looks each new delivery up by it, to tell a duplicate from a new event.
+To tell a duplicate from a new event, `inbound` searches that table and asks `list_unlisted`;
+`history` finds an event by `ROWS_OF_EVENT`; `sqlite` calls `list_now`.
 """
 
 from collections.abc import Collection, Sequence
@@ -16,7 +18,7 @@ LISTED_AT_ONCE: Final = 2048  # by then a page of the table takes several of the
 
 
 class EventIds:
-    """The ids that one listener has kept."""
+    """The event ids of one listener's rows that are not in the table yet."""
 
     def __init__(self, state: Database, listener: int, at_once: int = LISTED_AT_ONCE) -> None:
         self._state = state
@@ -29,28 +31,28 @@ class EventIds:
             self.note(row["event_id"], row["seq"])
 
     def note(self, event_id: str, seq: int) -> None:
-        """Adds a row to the known ids; a rollback afterwards does no harm."""
+        """Remembers the id of a new row; a rollback of that row does no harm."""
         self._unlisted.setdefault(event_id, []).append(seq)
         self._rows += 1
 
     def list_unlisted(self, ids: Collection[str]) -> list[int]:
-        """Returns the rows that may hold these events and may be missing in the table."""
+        """Returns the remembered rows of these ids; one that was rolled back may be among them."""
         known = self._unlisted
         return [seq for event_id in ids if event_id in known for seq in known[event_id]]
 
     @property
     def are_many(self) -> bool:
-        """True when it is time to list them, which is a few milliseconds' work."""
+        """Whether it is time for `list_now`, which takes a few milliseconds."""
         return self._rows >= self._due
 
     def list_now(self) -> None:
-        """Lists all rows that have come by now, of other listeners too; does not wait.
+        """Adds the ids of all new rows to the table, of other listeners too; waits for no lock.
 
-        Where that cannot be, it is tried again when as many more have come.
+        If that fails, `are_many` is true again when as many more rows have come.
 
         Raises:
-            NotSynced: what is written from now on is worth nothing.
-            LocalError: nor is what was written, since the database was found to be damaged.
+            NotSynced: the database did not reach the disk, and no later commit is safe.
+            LocalError: the database was lost, such as by damage (`LOST`).
         """
         try:
             listed = self._state.write_at_once(_list)

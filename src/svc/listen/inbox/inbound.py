@@ -1,6 +1,9 @@
 """Stores inbound events: each is new, a duplicate, or a failed one that is retried (R50).
 
-`sqlite.SqliteInbox.store` calls it with each group, inside its transaction.
+A duplicate has the id and the body of an event that this listener has stored; the same id with
+another body is a new event.
+
+`sqlite.SqliteInbox` calls it with each group, inside its transaction.
 """
 
 from collections.abc import Iterable, Sequence

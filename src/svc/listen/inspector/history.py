@@ -1,6 +1,7 @@
-"""Reads what the inspector's pages show: deliveries of the inbox, and rejections in between.
+"""Reads what the inspector's pages show: the deliveries in the inbox, and the rejected ones.
 
-`app` asks a `DeliveryList` for a page of the list or for one delivery.
+`app` asks a `DeliveryList` for one delivery or for a page of the list. It passes in the rejections,
+which are not in the inbox; those of the page's time are put between the deliveries.
 """
 
 from collections.abc import Iterator, Mapping
@@ -31,7 +32,7 @@ _NUMBER_MAX: Final = 18
 
 @dataclass(frozen=True, slots=True)
 class ListFilter:
-    """What the list is narrowed to; `before` is the number of the delivery it begins behind."""
+    """The conditions of the list; with `before`, a page of the deliveries of smaller numbers."""
 
     type: str = ""
     state: str = ""
@@ -57,7 +58,7 @@ class ListFilter:
 
     @property
     def narrows(self) -> bool:
-        """Returns whether it leaves anything out."""
+        """Returns whether there is a condition other than `before`."""
         return bool(self.type or self.state or self.target or self.object or self.text)
 
     def query(self) -> str:
@@ -76,7 +77,7 @@ class ListFilter:
         return not wanted or any(wanted in part.casefold() for part in parts if part)
 
     def takes_rejected(self, one: TurnedAway) -> bool:
-        """Returns whether a rejection is wanted: it has no type that could be trusted."""
+        """Returns whether a rejection fits: only `state` and `text` can, the rest is unverified."""
         if self.type or self.target or self.object or self.state not in ("", _REJECTED):
             return False
         return self.finds(_REJECTED, one.rejected.reason, one.rejected.message)
@@ -119,7 +120,7 @@ class ListedDelivery:
 
 @dataclass(frozen=True, slots=True)
 class HistoryPage:
-    """Some of the list, the newest first; `older` is where the next page begins.
+    """A page of the list, the newest first; `older` is `before` of the next page, if there is one.
 
     `cut`: the search took too long to fill the page.
     """

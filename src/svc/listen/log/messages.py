@@ -1,10 +1,10 @@
-"""An event as a message of the log, and back: the body as it came, what came with it beside it.
+"""Converts an event to a message of the team's log and back, and checks who wrote the message.
 
-Nothing of a message is taken on trust: it has the receiver's proof, and headers of a known size
-and form, or it is refused with a reason (R128).
+The body of a message is the event's, unchanged; its headers hold the rest. A message without the
+proof of one of the team's receivers, or with malformed headers, is refused with a reason (R128).
 
-`inboxes` writes messages by `headers_of`; both readers (`group`, `log_cursor`) read by
-`delivery_of`.
+`inboxes` writes messages by `headers_of`; `group`, `log_cursor` and `svc events audit` read them by
+`delivery_of`; `failed` writes one into the log again by `put_again`.
 """
 
 import base64
@@ -42,10 +42,10 @@ _ACK_OLD, _ACK_NEW = 9, 11  # how many words the subject of a receipt has; the n
 
 
 class Unreadable(Exception):  # noqa: N818  it says what a message is
-    """A message that is put aside: why, in a word and in a sentence.
+    """A message is not given to a target; `reason` is a word for it, `message` a sentence.
 
-    `by`: what it was judged by and another member may have another one of: the log's key, or a
-    secret that was given here.
+    `by` is set where another reader may accept the message: its proof was made with another "key"
+    of the log, or its signature with another "secret" than those given here. Else it is None.
     """
 
     def __init__(
@@ -59,11 +59,12 @@ class Unreadable(Exception):  # noqa: N818  it says what a message is
 
 @dataclass(frozen=True, slots=True)
 class Trust:
-    """What the messages of a stream are judged by.
+    """The keys and secrets that the messages of a stream are checked with.
 
     `keys` are the log's. `given` are secrets of the service's endpoint that a person has given: a
-    signature that they did not make is refused. `known` are those that are stored for this origin,
-    profile and mode: they vouch for what they have signed, and say nothing of the rest.
+    message without a signature of theirs is refused. `known` are secrets that are stored for this
+    origin, profile and mode: without a signature of theirs a message is accepted as well, but its
+    delivery is not `end_to_end`.
     """
 
     stream: str
@@ -74,9 +75,10 @@ class Trust:
 
 @dataclass(frozen=True, slots=True)
 class MessageMetadata:
-    """The place of a message: in the stream, in what its consumer was given, and how often.
+    """What the server tells of a message that it delivers.
 
-    `stored_at` is when the log has stored it, in unix seconds.
+    `seq` is its number in the stream, `number` counts the deliveries to the consumer, `delivered`
+    those of this message, and `pending` is how many messages the consumer has still to get.
     """
 
     seq: int
@@ -88,9 +90,9 @@ class MessageMetadata:
 def headers_of(
     delivery: Delivery, address: LogAddress, mode: Mode, key: str, *, again: bool = False
 ) -> LogHeaders:
-    """Returns what goes beside the body; the header lines in base64, so that bytes stay bytes.
+    """Returns the headers of an event's message; the lines of its HTTP headers are in base64.
 
-    `again`: the log may have had it before, longer ago than it knows ids for.
+    `again`: the log may have the event already, from so long ago that it has forgotten the id.
     """
     stream = address.stream(mode)
     headers = {
@@ -126,22 +128,22 @@ def delivery_of(message: Message, now: float, trust: Trust) -> Delivery:
 
 
 def id_of(message: Message) -> str:
-    """Returns the id that a message has in the log, whatever it is."""
+    """Returns the id of a message in the log; without one, that of the event in its body."""
     return message.headers.get(ID_HEADER) or read_facts(message.body).id
 
 
 def count_published_again(message: Message) -> int:
-    """Counts how often a message that was read may have been in the log before."""
+    """Returns 1 if the event of a message may have been in the log before, else 0."""
     return 1 if _AGAIN in message.headers else 0
 
 
 def group_of(message: Message) -> str:
-    """Returns the group that a message is for alone; nothing of one that is for all."""
+    """Returns the only group that a message is for; empty if it is for all of them."""
     return message.headers.get(_GROUP, "")
 
 
 def put_again(message: Message, stream: str, key: str, group: str, number: int) -> LogHeaders:
-    """Returns the headers of a message that is put into the log again, for one group alone."""
+    """Returns new headers for a message that failed in a group, to publish it for that group."""
     kept = {name: message.headers.get(name, "") for name in (_RECEIVED, _LINES)}
     event_id = f"{id_of(message).partition(' ')[0]} {group} {number}"  # else it were a duplicate
     headers = {ID_HEADER: event_id, _STREAM: stream, **kept, _AGAIN: "1", _GROUP: group}
@@ -173,7 +175,7 @@ def _parse_signed_at(name: bytes, value: bytes) -> int | None:
 
 
 def check_proof(message: Message, trust: Trust) -> None:
-    """Raises Unreadable where no receiver of the team has put a message into this log."""
+    """Raises Unreadable unless a receiver of the team has put the message into this log."""
     given = message.headers.get(_PROOF)
     if given is None:
         raise Unreadable("proof_missing", f"It has no {_PROOF}: no receiver of the team put it in.")
@@ -235,7 +237,7 @@ def _verify(body: bytes, lines: bytes, secrets: Sequence[str], came_at: float) -
 
 
 def read_metadata(reply: str) -> MessageMetadata | None:
-    """Reads the place of a message from the subject of its receipt."""
+    """Reads it from the subject that a message is acknowledged by; None if that is malformed."""
     words = reply.split(".")
     if len(words) >= _ACK_NEW:
         words = words[:2] + words[4:]

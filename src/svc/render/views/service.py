@@ -1,7 +1,8 @@
 """Builds the view of each kind of object of the service from `svc.service`.
 
-An undocumented field is shown as well, after the others and with the service's own name: the
-service may have more fields than the specification shows.
+A view says which fields are the columns of a list, and which are the lines and parts of one object,
+with label and format. A field that is in no view is still shown: `human` puts it after the others,
+with the service's own name, since the service may have more fields than the specification shows.
 
 `human.columns` asks `view_of_noun` for each object that the service has sent.
 """

@@ -1,5 +1,6 @@
 """Fault rules for `/v1` requests: errors, delays, broken connections (promise R90).
 
+`svc.sandbox.control.routes.faults` adds the rules that a person or a test asks for.
 `svc.sandbox.api.requests` asks `Faults` before and after each request; `svc.sandbox.app` breaks the
 connection by `send_broken`.
 """
@@ -28,7 +29,10 @@ _FILLER: Final = b'{"id":"cut_off_by_a_fault_rule","object":"nothing","data":[]}
 
 @dataclass(slots=True, kw_only=True)
 class ApiRule(Rule):
-    """A rule for requests of one method, path pattern, key or order, or of all."""
+    """A rule for the requests that `match` fits; an empty one fits all.
+
+    It may name a method, a path pattern, an API key, an idempotency key and an order.
+    """
 
     phase: str = "before"
     effect: Mapping[str, Any]
@@ -67,7 +71,10 @@ class Faults(Rules[ApiRule]):
         self._sleep = sleep
 
     def pick(self, request: AsgiRequest, key: str | None, is_about: IsAbout) -> ApiRule | None:
-        """The first rule that applies to a request; `is_about` says which orders it is about."""
+        """The first rule that applies to a request with the idempotency key `key`, or None.
+
+        `is_about` tells whether the request is about an order, by its id.
+        """
         return next((rule for rule in self if rule.fires(request, key, is_about)), None)
 
     def refund(self, rule: ApiRule | None) -> None:

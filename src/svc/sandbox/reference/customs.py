@@ -133,7 +133,7 @@ class Duties:
     """The charges on an import in minor units; `total` is the sum of duty, vat and fees.
 
     `vat` holds the VAT on freight besides that of the lines. `warnings` are objects with `code`,
-    `item` and `message`, in the order of the items.
+    `item` and `message`, in the order of the items; `guaranteed` means that there are none.
     """
 
     duty: int

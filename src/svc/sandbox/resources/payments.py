@@ -3,7 +3,8 @@
 Steps save both documents first and emit afterwards, payment events before order events, so that
 every event shows what a GET would show right after the change (assumptions: Order).
 
-`shopper` begins and approves an attempt, `jobs` ends delayed ones, `api` captures.
+`shopper` begins an attempt and approves or fails it, `jobs` ends delayed attempts and expired
+authorisations, `orders` captures and cancels, `refunds` and `disputes` take money back.
 """
 
 from datetime import timedelta
@@ -108,8 +109,8 @@ def collect(tx: Transaction, order: Doc, payment: Doc, amount: int) -> None:
 def take_back(tx: Transaction, payment: Doc, amount: int) -> None:
     """Takes minor units of a captured payment from the balance; a negative amount returns them.
 
-    What refunds and disputes take of a payment is one running total, and the total is converted:
-    in parts it costs what it costs at once, and never more than the capture brought.
+    The total of all refunds and disputes is converted, not each amount: rounding then never makes
+    several parts cost more or less than one refund of their sum.
     """
     cost = cost_of(payment, amount)
     payment["_taken"] = payment.get("_taken", 0) + amount
@@ -118,7 +119,7 @@ def take_back(tx: Transaction, payment: Doc, amount: int) -> None:
 
 
 def cost_of(payment: Doc, amount: int) -> int:
-    """What it would take from the balance to take so many minor units more of a payment back."""
+    """Converts an amount that `take_back` is to take to what it costs the balance."""
     source, target = payment["currency"], payment["settlement_currency"]
     taken = payment.get("_taken", 0)
     return fx.convert(taken + amount, source, target) - fx.convert(taken, source, target)
@@ -168,7 +169,7 @@ def find_latest(tx: Transaction, order: Doc) -> Doc:
 
 
 def order_of(tx: Transaction, payment: Doc) -> Doc:
-    """The order that a payment belongs to; its settings hold from here on."""
+    """The order of a payment; from here on `tx` uses the settings of that order and its key."""
     order = tx.stored("order", payment["order"])
     tx.act_for(order.get("_key"), order["id"])
     return order
