@@ -109,6 +109,7 @@ IMPORT: Final = re.compile(
 ABOVE: Final = {"listen/test_waiting_its_time.py": "inbox"}
 
 
+@pytest.mark.slow  # as the gate's linters do
 def test_imports_obey_the_contracts() -> None:
     """Data flows one way; one library, one room; the sandbox shares nothing with the client."""
     command = [str(Path(sys.executable).parent / "lint-imports"), "--no-cache"]
