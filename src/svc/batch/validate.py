@@ -25,6 +25,7 @@ from svc.delivery.journal.stored import Scope
 from svc.delivery.likeness import likenesses, row_likeness, subject_of
 from svc.delivery.plan import BatchRow, InvalidRow
 from svc.errors import UsageError
+from svc.system.spool import DigestIndex
 
 
 class Validator:
@@ -54,9 +55,9 @@ class Validator:
         self._names = operation.columns
         self._blank_means_all = blank_means_all
         self._ignored = ignored
-        self._line_of_key: dict[str, int] = {}
+        self._line_of_key = DigestIndex()
         self.id_column = None if row_id is None else column_path(row_id)
-        self._line_of_id: dict[str, int] = {}
+        self._line_of_id = DigestIndex()
         self.left_out: dict[str, None] = {}
 
     def shape(self, read: Read | BatchRow) -> BatchRow | InvalidRow:
@@ -96,12 +97,15 @@ class Validator:
         refuse_unknown(self.operation, unknown)
 
     @staticmethod
-    def _refuse_repeated(row: BatchRow, name: str | None, lines: dict[str, int], what: str) -> None:
+    def _refuse_repeated(row: BatchRow, name: str | None, lines: DigestIndex, what: str) -> None:
         """Refuses the file if two rows have the same key or id: one of them would not be sent."""
         if name is None:
             return
-        first = lines.setdefault(name, row.line)
-        if first != row.line:
+        named = f"={name}"  # no digest: of two names in hexadecimal digits case tells one apart
+        known = lines.find(named)
+        if not known:
+            lines.add(named, row.line)
+        elif (first := known[0]) != row.line:
             is_key = what == KEY_COLUMN
             raise UsageError(
                 f"Lines {first} and {row.line} have the same "

@@ -65,7 +65,7 @@ class EvidenceList(Sequence[Evidence]):
     def append(self, one: Evidence) -> None:
         """Adds the evidence of a request."""
         number = len(self._known)
-        equal = self._keys.find(one.key)
+        equal = self.find_key(one.key)
         if equal:
             group = self._equal.setdefault(equal[0], equal)
             group.append(number)
@@ -77,7 +77,7 @@ class EvidenceList(Sequence[Evidence]):
         row = one.row if one.row is not None and 0 <= one.row <= _ROW_MAX else -1
         source = EvidenceSource(one.intent is not None, one.key_fingerprint)
         self._likenesses.add(one.likeness, number)
-        self._keys.add(one.key, number)
+        self._keys.add(_mark_key(one.key), number)
         self._known.append(one.known)
         self._rows.append(row)
         self._source_of.append(self._sources.setdefault(source, len(self._sources)))
@@ -104,7 +104,7 @@ class EvidenceList(Sequence[Evidence]):
 
     def find_key(self, key: str) -> list[int]:
         """The numbers of all requests with an idempotency key, which two profiles may both use."""
-        return self._keys.find(key)
+        return self._keys.find(_mark_key(key))
 
     def find_equal(self, number: int) -> Sequence[int]:
         """The numbers of all requests with the idempotency key of one, in order."""
@@ -225,14 +225,14 @@ class Gathering:
             if line.key in forgotten:
                 self._taken[number] = True
                 continue
-            self._by_key.add(line.key, number)
+            self._by_key.add(_mark_key(line.key), number)
             if line.first_sent is not None:
                 self.first_sent = min(self.first_sent or line.first_sent, line.first_sent)
 
     def add(self, intent: Intent) -> None:
         """Adds a request of the journal; `finish` follows the last one."""
         likeness = self._match_of(intent.row_id, intent.likeness)
-        numbers = self._by_key.find(intent.stored.idempotency_key)
+        numbers = self._by_key.find(_mark_key(intent.stored.idempotency_key))
         self.untold += not numbers
         line = None if not numbers else self._take(numbers)
         joined = merge_evidence(
@@ -247,7 +247,7 @@ class Gathering:
         for number, line in enumerate(self._lines):
             if self._taken[number]:
                 continue
-            told = self._take(self._by_key.find(line.key)) or line
+            told = self._take(self._by_key.find(_mark_key(line.key))) or line
             self.unrecorded += 1
             if told.code == DONE_BY_HAND:
                 self.by_hand.append(told)
@@ -284,6 +284,11 @@ def collect_evidence(
     for intent in intents:
         gathering.add(intent)
     return gathering.finish()
+
+
+def _mark_key(key: str) -> str:
+    """Marks a key as no digest: of two keys in hexadecimal digits case tells one from the other."""
+    return f"={key}"
 
 
 def _flatten(one: Evidence) -> tuple[object, ...]:

@@ -211,6 +211,16 @@ def test_a_first_row_that_is_not_plain_is_only_the_first() -> None:
     assert read("\n".join([head, *odd, *rows]), "refunds.create", quick=True)[2] == 0
 
 
+def test_names_of_rows_that_differ_in_case_alone_are_two() -> None:
+    """As two keys of 32 hexadecimal digits may; the third is that of the first row."""
+    head, line = FULL["refunds.create"]
+    keys = ["ab" * 16, "AB" * 16, "ab" * 16]
+    rows = [f"{line.format(n=n)},{key}" for n, key in enumerate(keys, 1)]
+    data = "\n".join([f"{head},idempotency_key", *rows])
+    _, error, _ = read(data, "refunds.create", quick=True)
+    assert error[0] == "Lines 2 and 4 have the same idempotency key."
+
+
 def test_equal_ids_of_rows_are_refused_wherever_they_come_from() -> None:
     """A row from a template and one from the validator may not have one key."""
     head, line = FULL["refunds.create"]

@@ -16,7 +16,13 @@ from svc.delivery.evidence import (
     build_intent_evidence,
     build_line_evidence,
 )
-from svc.delivery.gathering import EvidenceList, EvidenceSelection, EvidenceSource, Gathering
+from svc.delivery.gathering import (
+    EvidenceList,
+    EvidenceSelection,
+    EvidenceSource,
+    Gathering,
+    collect_evidence,
+)
 from svc.delivery.journal.entry import Intent, Settled
 from svc.delivery.journal.stored import Scope, Stored
 from svc.system import spool
@@ -129,6 +135,15 @@ def test_a_request_takes_little_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     finally:
         tracemalloc.stop()
     assert (taken[1] - taken[0]) / 4_000 < 250  # with the buckets of the index, which stay as many
+
+
+def test_keys_that_differ_in_case_alone_are_two() -> None:
+    """A person's key may be 32 hexadecimal digits, as a digest is."""
+    lines = [line(1, key="ab" * 16), line(2, key="AB" * 16)]
+    found = collect_evidence((), lines, is_named=False, world=None)
+    assert [one.key for one in found] == ["ab" * 16, "AB" * 16]
+    assert found.find_key("AB" * 16) == [1]
+    assert list(found.find_equal(0)) == [0]
 
 
 def test_a_selection_reads_its_entries_alone() -> None:
