@@ -1,10 +1,7 @@
-"""`python -m svc` and the console script.
+"""Entry of `python -m svc` and of the console script `svc`.
 
-There is nothing else here: until `main` runs, Ctrl-C would show a traceback.
-
-`start.run_program` does the work: it runs `cli.main` and ends the process.
-
-`start.run_program` does the work: it runs `cli.main` and ends the process.
+There is nothing else here: until `main` runs, Ctrl-C would show a traceback. `main` calls
+`start.run_program`, which runs `cli.main` and ends the process.
 """
 
 

@@ -1,10 +1,9 @@
 """API keys and signing secrets as values: parsed, shortened for display, refused out of place.
 
 An `ApiKey` tells its kind (secret, restricted, publishable) and its mode from its prefix. `keys`
-parses the keys that it stores and finds; `client` calls `refuse_out_of_place` and `refuse_secrets`
-before each request, so that no key leaves for the wrong address and no secret travels in a body.
-`cli` and `listen` take secrets out of the environment of the programs that they start (spec:
-Authentication).
+parses the keys that it stores and finds. A `Client` calls `refuse_out_of_place` for its key and
+`refuse_secrets` for each request: no key leaves for the wrong address, no secret in a body. `cli`,
+`keys` and `listen` take secrets out of the environment of programs that they start.
 """
 
 import re
@@ -75,12 +74,12 @@ class ApiKey(NamedTuple):
 
 
 def parse(text: str, source: str) -> ApiKey:
-    """Reads kind and mode from the prefix.
+    """Parses the text of a key; its prefix tells kind and mode.
 
     `source` names in errors where the text came from, such as `SVC_API_KEY`.
 
     Raises:
-        UsageError: it has another form, or characters that no key has (promise R44).
+        UsageError: the text is no key, or has characters that no key has (promise R44).
     """
     _check_characters(text, source, "key")
     known = KEY_PREFIXES.get(text[:KEY_PREFIX_LENGTH])
@@ -103,10 +102,10 @@ def parse_to_send(text: str) -> ApiKey:
 
 
 def parse_signing_secret(text: str, source: str) -> str:
-    """Returns a webhook endpoint's signing secret that has the form of one (promise R48).
+    """Returns `text` if it has the form of a webhook endpoint's signing secret (promise R48).
 
     Raises:
-        UsageError: it is empty, padded, or does not begin with `whsec_`.
+        UsageError: the text is empty, padded, or does not begin with `whsec_`.
     """
     _check_characters(text, source, "signing secret")
     if not text.startswith(SECRET_PREFIX) or text == SECRET_PREFIX:
@@ -119,7 +118,7 @@ def parse_signing_secret(text: str, source: str) -> str:
 
 
 def without_line_end(text: str) -> str:
-    """Removes one line end of a secret from a pipe, file or variable; nothing else (R44)."""
+    """Removes one line end after a secret from a pipe, file or variable; nothing else (R44)."""
     return text.removesuffix("\n")
 
 
@@ -135,7 +134,7 @@ def refuse_out_of_place(key: ApiKey, source: str, mode: Mode, address: BaseUrl) 
     `source` says where the key is from, such as `SVC_API_KEY`; it begins a sentence.
 
     Raises:
-        AuthError: it is publishable, of the other mode, or a live key for this machine.
+        AuthError: the key is publishable, of the other mode, or a live key for this machine.
     """
     refuse_publishable(key, source)
     refuse_other_mode(key, source, mode)

@@ -1,10 +1,8 @@
 """Parses the address of the service once, strictly, to a `BaseUrl` (promise R23).
 
-`config` parses the address of a profile with it; `client` connects to it; `keys` binds stored keys
-to its origin; whether it is this machine decides about plain HTTP and about a sandbox's key.
-
-`config` parses the address of a profile with it; `client` connects to it; `keys` binds stored keys
-to its origin; whether it is this machine decides about plain HTTP and about a sandbox's key.
+`config` parses the address of a profile with it, `cli` those of options; `client` connects to it,
+`keys` binds stored keys to its origin, `delivery` compares it as the place of a request. Whether it
+is this machine decides about plain HTTP and about a live key.
 """
 
 import re

@@ -29,7 +29,7 @@ def seconds_of(text: str) -> float | None:
 
 
 class Clock(Protocol):
-    """What needs time asks for this; all figures are in seconds."""
+    """The interface of a clock; all figures are in seconds."""
 
     def now(self) -> float:
         """Wall-clock time since 1970, in seconds."""

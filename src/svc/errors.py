@@ -269,12 +269,12 @@ class SignatureError(CheckFailed):
 def build_wrong_choice(
     name: str, word: str, words: Iterable[str], near: str | None = None
 ) -> UsageError:
-    """The sentence for a word of no closed set; `name` is the option's, `near` what was meant."""
+    """Builds the error of an option whose `word` is none of `words`; `near` is what was meant."""
     return UsageError(f"{name} {_choice(word, words, near)}.", param=name)
 
 
 def explain_wrong_word(word: object, words: Iterable[str]) -> str:
-    """Returns the same message without the name and the full stop, which the caller writes."""
+    """The message of `build_wrong_choice` without name and full stop, which the caller writes."""
     return _choice(str(word), words)
 
 
@@ -287,7 +287,7 @@ def _choice(word: str, words: Iterable[str], near: str | None = None) -> str:
 
 
 def use_one_of(words: Iterable[str]) -> str:
-    """Every word of a closed set, as each refusal ends that has one; without the full stop."""
+    """Lists every word that is allowed, as the end of a refusal; without the full stop."""
     return f"Use one of: {', '.join(words)}"
 
 
@@ -295,7 +295,7 @@ def use_one_of(words: Iterable[str]) -> str:
 def translate_errors(
     kind: type[_Foreign], translate: Callable[[_Foreign], Exception]
 ) -> Iterator[None]:
-    """Raises what `translate` makes of an error of a kind, which may be that error itself."""
+    """Raises, for an error of a kind within the block, the error that `translate` returns."""
     try:
         yield
     except kind as error:
@@ -306,10 +306,10 @@ def translate_errors(
 
 
 def system_error(number: int) -> OSError:
-    """The error that the system means by a number of its own."""
+    """The `OSError` of an error number of the system."""
     return OSError(number, os.strerror(number))
 
 
 def system_words(error: OSError) -> str:
-    """What the system says of an error of its own, within a sentence: no number, no capital."""
+    """The system's text of an error, for use within a sentence: no number, no capital letter."""
     return (error.strerror or str(error)).lower()

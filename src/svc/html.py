@@ -22,7 +22,7 @@ Attribute = str | int | bool | None
 
 
 class Elements:
-    """Makes elements whose texts, and whose attributes' values, are first made fit to be seen."""
+    """Makes elements; `texts` and `values` first make the invisible characters of each visible."""
 
     def __init__(
         self, texts: Callable[[str], str], values: Callable[[str], str] = lambda value: value
@@ -31,7 +31,7 @@ class Elements:
         self._values = values
 
     def el(self, name: str, /, *parts: MarkupPart, **attributes: Attribute) -> Markup:
-        """One element.
+        """Builds one element of a name, with its parts inside.
 
         Texts are escaped, None is left out, lists are joined. An attribute that is True has no
         value, one that is None or False is left out; `for_` and `class_` lose their mark,
@@ -43,7 +43,7 @@ class Elements:
         return Markup(f"<{name}{written}>{self.join(*parts)}</{name}>")
 
     def join(self, *parts: MarkupPart) -> Markup:
-        """Several parts, one after the other."""
+        """Joins several parts, one after the other."""
         return Markup("".join(map(self._markup, parts)))
 
     def _markup(self, part: MarkupPart) -> str:
@@ -79,7 +79,7 @@ _PALETTE: Final = (  # a colour's name, the colour in the light and in the dark
 
 
 def stylesheet(own: str) -> str:
-    """The stylesheet of a page: what all of our pages look like, then its `own` rules."""
+    """The stylesheet of a page: the rules that all of svc's pages share, then its `own` rules."""
     light, dark = ("".join(f"--{row[0]}:{row[one]};" for row in _PALETTE) for one in (1, 2))
     return (
         f":root{{color-scheme:light dark;{light}}}\n"

@@ -1,7 +1,7 @@
-"""Reads what a user names: a file or `-` for standard input; text is UTF-8 or refused.
+"""Reads an input that a user names: a file, or `-` for standard input; text is UTF-8 or refused.
 
-`cli` reads bodies and payloads with it, `batch` its file of rows. It also has the closed sets of
-words for the output format and for colour, which `config` and `cli` check.
+`cli` reads bodies, payloads and the file of a batch with it; `batch.reading` decodes by it. It also
+has the words of `-o` and `--color`, which `cli`, `config` and `render` share.
 """
 
 import os
@@ -42,7 +42,7 @@ def is_read_once(name: str) -> bool:
 def open_twice(name: str, stdin: BinaryIO, most: int, param: str) -> Iterator[BinaryIO]:
     """Opens a file of at most so many bytes, to be read more than once; raises as `read_bytes`.
 
-    What a pipe gives is kept in memory. An error of the disk within the block is told so as well.
+    What a pipe gives is kept in memory. An OSError within the block becomes the same UsageError.
     """
     if name == STDIN or is_read_once(name):
         yield BytesIO(read_bytes(name, stdin, most, param))
@@ -84,19 +84,19 @@ def _build_too_large(name: str, most: int, param: str | None) -> UsageError:
 
 
 def read_text(name: str, stdin: BinaryIO, most: int) -> str:
-    """Does the same for text; whatever the locale says, it is UTF-8, and no line end is changed.
+    """Reads as `read_bytes` and decodes as UTF-8, whatever the locale is; line ends stay as is.
 
     Raises:
-        UsageError: as `read_bytes` does, or it is something else.
+        UsageError: as `read_bytes`, or the text is not UTF-8.
     """
     return decode(read_bytes(name, stdin, most), _name_source(name))
 
 
 def decode(data: bytes, called: str, param: str | None = None) -> str:
-    """Decodes bytes of the user's as text; `called` is their name in a message.
+    """Decodes bytes from the user as UTF-8; `called` is their name in a message.
 
     Raises:
-        UsageError: they are no UTF-8, naming the line.
+        UsageError: they are not UTF-8; the message has the line.
     """
     try:
         return data.decode("utf-8")

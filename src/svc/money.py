@@ -43,7 +43,7 @@ def exponent(currency: str) -> int | None:
 
 
 def round_half_up(value: "Decimal") -> int:
-    """Rounds to a whole number, halves away from zero (assumptions: Landed-cost quote)."""
+    """Rounds to a whole number, halves away from zero; for the sandbox's duties and FX."""
     from decimal import ROUND_HALF_UP
 
     return int(value.to_integral_value(rounding=ROUND_HALF_UP))
@@ -79,8 +79,8 @@ def decimal_text(amount: int, currency: str) -> str | None:
 def from_decimal_text(text: str, currency: str) -> int | None:
     """Reads what `decimal_text` writes; None for anything else, such as another number of places.
 
-    An amount in minor units is none in decimals, and the other way round, but where a currency has
-    no decimals and both are the same: neither is ever taken for the other.
+    A text without the currency's decimals is therefore never read as an amount with decimals: it
+    may be in minor units. Without decimals in the currency both are the same number.
     """
     digits = exponent(currency)
     whole, _, fraction = text.partition(".")

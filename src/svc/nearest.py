@@ -1,9 +1,9 @@
 """Finds the known words that a mistyped word was probably meant to be: a spelling suggestion.
 
 One rule for the whole program: `cli` uses it for commands and help topics, `config` for names of
-settings, `client` for paths, `batch` for columns, `errors` for words of a closed set. With one
-letter wrong a word is a slip, with half of them another word: a far-fetched guess would be worse
-than none.
+settings, `client` for paths and fields, `batch` for columns, `errors` for words of a closed set. A
+word with one wrong letter (two from eight letters on) is a slip; nothing else is guessed, since a
+far-fetched guess would be worse than none.
 """
 
 from collections.abc import Iterable
@@ -14,7 +14,7 @@ _BEGINNING: Final = 3
 
 
 def find_near_words(word: str, known: Iterable[str]) -> list[str]:
-    """The known words that are meant by a word with a slip or two, or begin with it; best first."""
+    """The known words that a word misspells by a slip or two, or that it begins; best first."""
     typed = word.lstrip("-").casefold()
     if len(typed) < _BEGINNING or typed.isdigit():  # a number is meant as it is
         return []
@@ -29,7 +29,7 @@ def find_near_words(word: str, known: Iterable[str]) -> list[str]:
 
 
 def explain_meant(words: Iterable[str]) -> str:
-    """The question behind a refusal, with a blank before it; empty where nothing is near."""
+    """The question that ends a refusal, such as ` Did you mean 'orders'?`; empty without words."""
     named = [repr(word) for word in words]
     if not named:
         return ""
@@ -38,7 +38,7 @@ def explain_meant(words: Iterable[str]) -> str:
 
 
 def slips(left: str, right: str, most: int) -> int:
-    """How many letters are wrong, too many, missing or swapped with a neighbour, up to `most`."""
+    """Counts wrong, extra, missing and swapped letters; above `most` it may stop counting."""
     if abs(len(left) - len(right)) > most:
         return most + 1
     before: list[int] = []

@@ -26,7 +26,7 @@ class Paths:
     """The three folders of the program; nothing else is written outside the user's own files.
 
     Each is looked for when it is used: a container may have no home, and most commands need none.
-    SVC_*_DIR comes first, then XDG_*_HOME, then what the system does.
+    SVC_*_DIR comes first, then XDG_*_HOME, then the usual place of the system.
 
     Raises:
         NoFolder: from each property, where there is no such folder.
@@ -61,7 +61,7 @@ class Paths:
 
     @property
     def has_state(self) -> bool:
-        """Whether there is a state database; not where there is no place for one."""
+        """Whether there is a state database; False where there is no folder for it."""
         try:
             return self.state_file.exists()
         except NoFolder:
@@ -93,10 +93,10 @@ class Paths:
 
 
 def refuse_link(path: Path, hint: str, *, folder: bool = False) -> None:
-    """Refuses to write through a symbolic link, or over anything but a file or folder (R65).
+    """Refuses a path that is no plain file (with `folder`: no folder), such as a link (R65).
 
     Raises:
-        LocalError: it is one; what is not there yet is none.
+        LocalError: there is something else at the path; nothing there is allowed.
     """
     try:
         mode = path.lstat().st_mode

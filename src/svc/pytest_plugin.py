@@ -40,7 +40,7 @@ class SandboxFixture:
         """Sends a request of the API or a control below `/_sandbox`; returns its JSON.
 
         Raises:
-            AssertionError: it was refused.
+            AssertionError: the sandbox refused the request.
         """
         from http import HTTPStatus
         from http.client import HTTPConnection
@@ -62,16 +62,16 @@ class SandboxFixture:
         return data
 
     def reset(self) -> None:
-        """Empties it: no test sees the objects of another."""
+        """Empties the sandbox, so that no test sees the objects of another."""
         self.call("POST", "/_sandbox/reset", {})
 
     def advance(self, seconds: "int | timedelta") -> Any:
-        """Turns its clock forward; what falls due on the way happens, webhooks too."""
+        """Turns the sandbox's clock forward; what falls due meanwhile happens, webhooks too."""
         number = seconds if isinstance(seconds, int) else int(seconds.total_seconds())
         return self.call("POST", "/_sandbox/clock/advance", {"seconds": number})
 
     def pay(self, order: Mapping[str, Any] | str, number: str | None = None) -> Any:
-        """Pays an order, or the one with an id, with a test card."""
+        """Pays an order (an object or its id) with the test card `number`, else one that works."""
         from svc.sandbox.reference import cards
 
         of = order if isinstance(order, str) else order["id"]
@@ -87,7 +87,7 @@ class SandboxFixture:
         )
 
     def events(self, kind: str | None = None) -> list[dict[str, Any]]:
-        """The events that it has made, the newest first; all, or those of one type."""
+        """The last 100 events of the sandbox, newest first; `kind` leaves those of one type."""
         found = self.call("GET", "/_sandbox/events?limit=100")["data"]
         return [one for one in found if kind in (None, one["type"])]
 

@@ -90,12 +90,12 @@ def redact(text: str) -> str:
 
 
 def redact_maybe(text: str | None) -> str | None:
-    """The same for what may be absent."""
+    """Calls `redact`; None stays None."""
     return None if text is None else redact(text)
 
 
 def redact_bytes(data: bytes) -> bytes:
-    """The same for what need not be text: bytes that are no UTF-8 stay as they are."""
+    """Does the same for bytes; those that are not UTF-8 stay as they are."""
     if not data:  # most answers of a target
         return data
     text = data.decode("utf-8", "surrogateescape")
