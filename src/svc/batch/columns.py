@@ -3,7 +3,8 @@
 A header is a bracket path: `items[0][quantity]` is a member of an entry of `items`. An empty cell
 leaves its field out; an empty amount is an error (promise R97). A name that ends in `:=` has JSON.
 
-`reading` makes one `Columns` of a file's header, and asks it for the fields of each row.
+`reading` makes one `Columns` of a file's header, and asks it for the fields of each row;
+`templates` asks it for `used` and `nest`. `cli.batch.rows` finds the columns of `--ignore-column`.
 """
 
 import re

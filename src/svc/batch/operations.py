@@ -33,11 +33,11 @@ class BatchOperation:
         answered: the read-only fields, which a request does not take.
         made: the read-only members of each field that a request takes.
         fields: the fields of a request.
-        columns: the columns that a file may have: fields, read-only fields, and those that
-            identify a row.
+        columns: the columns that a file may have: fields, read-only fields such as `id`, and
+            `idempotency_key`.
         kinds: the kinds of the fields of a request and of their members.
         total: the field of an answer that is summed, in `currency`; empty for none.
-        doubles: whether an equal row has a second effect.
+        doubles: whether the operation has its effect again if an equal row is sent.
         moves: the question that is asked in live mode, with `{}` for the number of rows; empty if
             no money moves.
     """

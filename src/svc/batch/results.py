@@ -45,12 +45,13 @@ class ResultLine(NamedTuple):
         created: when the service created the object, if it was created.
         error: code, message and other fields, if the row is not done.
         request: the journal's id, for `svc requests show`.
-        likeness: the digest by which a later run finds the row in any spelling.
+        likeness: the digest of the row's normalised parameters, by which a later run finds it.
         row_id: the row's own id.
         first_sent: when it was sent first (ISO 8601, by this machine's clock).
         world: identifies the state of the sandbox that answered.
         key_fingerprint: the fingerprint of the API key that it was sent with.
-        about: the digest of its subject, by which a later run recognises an edited row.
+        about: the digest of its subject, such as the payment of a refund, by which a later run
+            recognises an edited row.
         warnings: differences between the answer and the row that prove no contradiction.
     """
 

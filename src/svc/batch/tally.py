@@ -77,9 +77,9 @@ class Totals:
         rows: all rows of the file.
         held: rows that no run sends before a person has decided (promise R115).
         skipped: rows that an earlier run has carried out.
-        replayed: rows of which the service says that they were carried out before.
-        contradicted: replayed rows whose answer contradicts the row.
-        changed: rows that an earlier run has carried out with other values.
+        replayed: rows sent in this run whose answer says that they were carried out before.
+        contradicted: those of `skipped` whose answer contradicts the row.
+        changed: rows that an earlier run has carried out with other values; not in `skipped`.
         counts: the remaining rows by outcome; rows that have not ended are missing.
         money: the money that was moved in this run.
         money_before: the money of rows that were carried out before.

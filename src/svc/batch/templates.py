@@ -7,7 +7,7 @@ alone: printable text without quotes, backslashes and blanks at the ends, whole 
 ids. Any other row is left to `Validator`, so that each error has one owner.
 
 `cli.batch.rows` makes one `RowTemplates` for a file; `reading.rows_of` calls its `build` with each
-row.
+row, and `cli.batch.rows` its `learn` with what the validator made of it.
 """
 
 import os
@@ -98,7 +98,7 @@ class RowTemplates:
         self._missed: tuple[Columns, Cells, bytes] | None = None
 
     def build(self, columns: Columns, number: int, line: int, cells: Cells) -> BatchRow | None:
-        """Builds a row; None: the validator has to read it, and `learn` is given what it is."""
+        """Builds a row; None: the validator has to read it, and `learn` is given the result."""
         used = bytes(map(bool, cells))
         template = self._templates.get(used)
         self._missed = None
@@ -112,7 +112,7 @@ class RowTemplates:
             return None
 
     def learn(self, row: BatchRow | InvalidRow) -> None:
-        """Makes the template of rows such as the last one, if that is valid."""
+        """Makes a template from the last row that `build` could not build, if it is valid."""
         if self._missed is None or isinstance(row, InvalidRow):
             return
         columns, cells, used = self._missed

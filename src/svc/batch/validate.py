@@ -1,8 +1,9 @@
-"""Turns the fields of a row into a request.
+"""Turns the fields of a row into a request (`BatchRow`), or says why the row is invalid.
 
 A value is checked for the form that the documentation states; the service decides the rest.
 
-`cli.batch.rows` passes each row that was read to `Validator.shape`, before anything is sent.
+`cli.batch.rows` passes each row that was read to `Validator.shape`, before anything is sent;
+`templates` builds its markers by `build_call`.
 """
 
 from collections.abc import Collection
@@ -32,7 +33,7 @@ class Validator:
     """Turns the rows of one file into requests of one operation.
 
     Args:
-        scope: the account, mode and address to which the requests are sent.
+        scope: the profile, mode and address of the requests.
         blank_means_all: a null amount is treated as an absent one (promise R97).
         ignored: paths of fields that are removed from each row.
         row_id: the column that holds the rows' own ids, or None.
@@ -63,7 +64,7 @@ class Validator:
     def shape(self, read: Read | BatchRow) -> BatchRow | InvalidRow:
         """Turns a row into a request, or into an `InvalidRow` with the reason why it cannot be one.
 
-        A request that was built already is only compared with the others.
+        A `BatchRow` that a template built is only checked for a key or id that another row has.
 
         Raises:
             UsageError: the file has an unknown column, or two rows have the same idempotency key

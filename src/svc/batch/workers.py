@@ -1,6 +1,7 @@
 """The workers of a batch: threads with one connection each, which send recorded requests.
 
-`run` puts jobs in and takes results out; `cli.batch.workers` starts them, with a client for each.
+`run` puts `RowJob`s in and takes `JobEnd`s out; `cli.batch.workers` starts them, with a client for
+each, and with the rate and the retry quota that they share.
 """
 
 from collections.abc import Callable, Iterable
