@@ -1,7 +1,7 @@
 """Reads from terminals and standard input; on Windows it also turns UTF-8 and colours on.
 
-`cli.framework` sets the streams up with it at the start of a command and reads answers to its
-questions; `svc.inputs` reads piped input by `read_to_end`.
+`cli.framework` sets the standard streams up by `set_encoding` at the start of a command, and reads
+a person's answers to its questions; `svc.inputs` reads piped input by `read_to_end`.
 """
 
 import os

@@ -1,7 +1,7 @@
 """Tells whether a host name or address is this machine's own, without a resolver.
 
-`base_url` decides by it which keys an address may have (promise R21), the sandbox checks by it the
-Host header of requests and the URLs of webhook endpoints (promise R89).
+`base_url` calls `is_loopback` to decide which keys may be sent to an address (promise R21); the
+sandbox checks by it the Host header of requests and the URLs of webhook endpoints (promise R89).
 """
 
 _BYTES, _BYTE_MAX, _BYTE_DIGITS = 4, 255, 3

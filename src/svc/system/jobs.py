@@ -31,7 +31,7 @@ class JobLimits(ctypes.Structure):
 
 
 class JobObject:
-    """A job object with one process and all processes that it starts afterwards.
+    """A job object with one process and all processes which that one starts afterwards.
 
     `kernel32` is the system's library. Windows closes the handle when svc ends, even by force, and
     then ends the processes of the job.

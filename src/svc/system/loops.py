@@ -1,6 +1,7 @@
-"""Handles signals within an asyncio event loop: SIGINT and SIGTERM call a function in the loop.
+"""Handles signals within an asyncio event loop: SIGINT, SIGTERM or SIGHUP calls a function there.
 
-The processes that run one use it: `svc events listen`, `svc events replay` and `svc sandbox start`.
+The commands that run an event loop use it: `svc events listen`, `receive`, `replay` and `examine`,
+and `svc sandbox start`.
 """
 
 import signal
@@ -50,7 +51,7 @@ def catch_signals(
 
 
 def end_at_once(loop: "AbstractEventLoop", numbers: Sequence[int]) -> None:
-    """Restores the default of the signals, so that the next one ends the process at once."""
+    """Restores the system's handling of the signals: the next one ends the process at once."""
     for number in numbers:
         with suppress(NotImplementedError):  # Windows
             loop.remove_signal_handler(number)

@@ -18,7 +18,10 @@ _OWN: Final = "/proc/self/fd"
 
 @dataclass(frozen=True, slots=True)
 class Outlet:
-    """A non-blocking descriptor, and the function that writes to it and returns the bytes taken."""
+    """A non-blocking descriptor, a function that writes to it, and one that closes it.
+
+    `write` returns how many bytes were taken: 0 while the reader takes none.
+    """
 
     descriptor: int
     write: Callable[[bytes], int]

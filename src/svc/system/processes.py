@@ -159,7 +159,13 @@ def send_signal(pid: int, number: int) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Apart:
-    """A detached process, which may outlive svc; the caller closes the pipe of its output."""
+    """A detached process, which may outlive svc.
+
+    Attributes:
+        pid: the process id.
+        pipe: the descriptor from which its output is read; the caller closes it.
+        kill: ends the process by force.
+    """
 
     pid: int
     pipe: int

@@ -1,8 +1,9 @@
 """Collections for millions of rows: a sequence in a temporary file, and compact digests.
 
-`svc batch` keeps in a `Spool` the rows of its file and what is known of earlier requests; `Digests`
-tell whether rows are alike, and `DigestIndex` finds the requests like a row. `svc sandbox import`
-keeps the rows of the state in a `Spool` until all have come.
+`svc batch` keeps in a `Spool` the rows of its file, the lines of its results file and its records
+of earlier requests. Rows with one digest have the same parameters: `Digests` tells whether a digest
+occurs twice, and `DigestIndex` finds the earlier requests with the digest of a row. `svc sandbox
+import` keeps the rows of a state file in a `Spool` until all have come.
 """
 
 import io
