@@ -2,8 +2,8 @@
 
 Begin with `database`. `schema` has the tables, `opening` creates and migrates the file, `log` syncs
 SQLite's log for a listener, `salvage` reads a damaged database, `room` measures and compacts it.
-The SQL is in the rooms that use a table: `delivery.journal`, `batch`, `keys`, `listen`. A command
-opens the database and passes it to them.
+The SQL is in the rooms that use a table: `delivery.journal` (requests and batches), `keys` and
+`listen`. A command opens the database and passes it to them.
 
 Promises, such as "promise R1", stand by their numbers in tests/PROMISES.md.
 """

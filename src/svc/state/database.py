@@ -48,9 +48,9 @@ class Tx:
         return self._connection.executemany(sql, rows).rowcount
 
     def run_apart(self, step: Callable[[], Found]) -> Found | LocalError:
-        """Runs a step under a savepoint; an error of its own rolls back only this step.
+        """Runs a step under a savepoint; a row that SQLite refuses rolls back only this step.
 
-        The error is returned. A full disk and similar errors end the whole transaction.
+        That error is returned. A full disk and similar errors end the whole transaction.
         """
         self._connection.execute("SAVEPOINT apart")
         try:
@@ -92,7 +92,9 @@ class Database:
     def open(
         cls, path: Path, *, clock: Clock, steps: SchemaSteps = MIGRATIONS, reading: bool = False
     ) -> Self:
-        """Opens, creates or migrates the database by `steps`; with `reading` also a newer one.
+        """Opens, creates or migrates the database by `steps`.
+
+        With `reading` a database of a newer release of svc is opened too, read-only.
 
         Raises:
             LocalError: others can access it, or it is damaged, newer, busy, or cannot be created.
@@ -132,7 +134,8 @@ class Database:
     def write_at_once(self, step: Callable[[Tx], Found]) -> Found | None:
         """Runs a step in a transaction without waiting for the lock; None if it is taken.
 
-        None also if a row is refused: all is rolled back, and `Tx.run_apart` finds that row.
+        None also if SQLite refuses a row: all is rolled back, and the caller may find that row by
+        `change` and `Tx.run_apart`.
         """
         if not self._lock.acquire(blocking=False):
             return None
@@ -167,7 +170,7 @@ class Database:
         return self.read(sql, params, _keep_row)
 
     def read(self, sql: str, params: SqlParams, build: Callable[[Row], T]) -> list[T]:
-        """Reads rows outside a transaction; returns what `build` makes of each."""
+        """Reads rows outside a transaction; returns the result of `build` for each row."""
         with self._lock, self._translate_errors():
             return self._busy_retry.run(
                 lambda: [build(row) for row in self._connection.execute(sql, params)]
@@ -186,8 +189,8 @@ class Database:
     def empty_log(self) -> None:
         """Moves the log into the database and truncates it.
 
-        While another process reads the log, it stays: the last process does it. Deleted content is
-        then overwritten in both files.
+        While another process reads the log, the log stays, and the last process that closes the
+        database truncates it. Afterwards deleted content is overwritten in both files.
         """
         self.rows("PRAGMA wal_checkpoint(TRUNCATE)")
 
@@ -231,7 +234,7 @@ class Database:
             )
 
     def shorten_timeout(self, seconds: float) -> None:
-        """From now on waits no longer for other processes: this one is about to end (R78)."""
+        """Waits at most `seconds` for other processes from now on: this one is to end (R78)."""
         self._busy_retry.shorten_timeout(seconds)
 
     def close(self) -> None:

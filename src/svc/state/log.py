@@ -1,7 +1,8 @@
 """SQLite's write-ahead log (WAL), synced to the disk by svc itself and not by SQLite.
 
-`Database.sync_by_hand` creates a `SyncedLog` for the listener's inbox: it commits many events, then
-syncs once before it answers their senders. This is no log of messages.
+`Database.sync_by_hand` creates a `SyncedLog` for the inbox of a listener (`listen.inbox.quick`). A
+transaction of the inbox stores many events; the database syncs the log after its commit, and then
+the senders get their answers. This is no log of messages.
 """
 
 import os

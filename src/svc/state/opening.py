@@ -78,7 +78,7 @@ class BusyRetry:
         self._seconds = BUSY_TIMEOUT_SECONDS
 
     def shorten_timeout(self, seconds: float) -> None:
-        """Waits no longer than this from now on: the process is about to end."""
+        """Repeats for at most `seconds` from now on: the process is about to end."""
         self._seconds = min(self._seconds, seconds)
 
     def run(self, step: Callable[[], Found]) -> Found:
@@ -220,7 +220,10 @@ def _up_to_date(
 
 
 def create(path: Path, clock: Clock, steps: SchemaSteps) -> None:
-    """Builds the database under another name and renames it, under a lock."""
+    """Builds a new database under another name and renames it, under a lock.
+
+    Does nothing if another process has made one. Raises LocalError: it cannot be made.
+    """
     with files.folder_lock(path.parent, clock):
         if files.check_file(path):
             return

@@ -1,7 +1,7 @@
 """Measures the disk space of the state database, and returns unused pages to the disk.
 
-`svc state` shows what takes the space, `svc state compact` gives it back, and `svc doctor` says
-when that is worth it.
+`svc state` shows how much space events, requests, batches and keys take, `svc state compact`
+returns what is unused, and `svc doctor` says when that is worth it.
 """
 
 import sqlite3
@@ -38,7 +38,10 @@ _WORTH_PART: Final = 4
 
 
 class KindOfRoom(NamedTuple):
-    """The rows and bytes of one kind of content; `size` is None if SQLite cannot report it."""
+    """One kind of content (events, requests, batches or keys): its number of rows and bytes.
+
+    `size` is None if SQLite cannot report it.
+    """
 
     name: str
     rows: int
@@ -59,7 +62,7 @@ class StateRoom(NamedTuple):
 
 
 def room_of(state: Database, path: Path) -> StateRoom:
-    """Reads the sizes from the header of the file, which is fast for any size."""
+    """Reads the sizes of the database and its log, without reading their content."""
     page = _pragma(state, "page_size")
     log = Path(f"{path}-wal")
     return StateRoom(

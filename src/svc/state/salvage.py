@@ -34,7 +34,7 @@ class Salvage(NamedTuple):
 
 
 def begin_empty(path: Path, clock: Clock) -> tuple[Path, ...]:
-    """Creates an empty state database; returns the damaged ones that were moved aside.
+    """Creates an empty state database; returns the paths of the damaged ones, moved aside earlier.
 
     Raises:
         LocalError: there is a state database, or no damaged one.
@@ -48,7 +48,9 @@ def begin_empty(path: Path, clock: Clock) -> tuple[Path, ...]:
 
 
 def adopt(path: Path, source: Path, clock: Clock) -> Salvage:
-    """Copies all readable rows of another state database; present rows stay.
+    """Copies all readable rows of `source` to the state database `path`, made if it is missing.
+
+    A row that `path` has already stays as it is.
 
     Raises:
         LocalError: the source is no state database of svc, or the state database cannot be created.

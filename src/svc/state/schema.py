@@ -1,9 +1,10 @@
-"""The tables of the state database, as ordered steps; a step that was released is never edited.
+"""The tables of the state database, as ordered steps (`MIGRATIONS`), each the SQL of one release.
 
-All times are in Unix seconds. Bodies are raw bytes. No secret of a real service is stored here: the
-`secret` of an endpoint or a key is stored for a sandbox only, whose secrets are public test data.
-
-`opening` runs the steps that a file lacks when a command opens it; a new file gets all of them.
+Tables: key facts, reminders, webhook endpoints, listeners, received events and the ledger of their
+forwards, sent requests, batches. A step that was released is never edited. `opening` runs the steps
+that a file lacks; a new file gets all of them. Times are in Unix seconds, bodies are raw bytes. No
+secret of a real service is stored: an endpoint or key has a `secret` here only for a sandbox, whose
+secrets are public test data.
 """
 
 from typing import Final, TypeAlias
