@@ -1,7 +1,8 @@
 """The Typer classes and decorators that make commands of functions, and the root of the tree.
 
-Each module of `cli` registers its functions by `verb`, `reading` or `writing`; `Root` resolves the
-words that were typed and imports the module of one command only.
+Each command module of `cli` registers its functions by `verb`, `works_with_invalid_config`,
+`reading` (a GET) or `writing` (a POST); `nouns` uses the classes for the described nouns. `main`
+runs `app`, whose class `Root` resolves the typed words and imports one command's module only.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -65,8 +66,8 @@ class Sharing:
 class Verb(Sharing, TyperCommand):
     """A command that takes the global options after its own and shows its examples in `--help`.
 
-    The docstring's lines that begin with `$ ` are its examples. A wrong --query, or what is wrong
-    with the settings, is refused before anything is asked or sent, but by one that `repairs`.
+    The docstring's lines that begin with `$ ` are its examples. A wrong --query or an invalid
+    configuration is refused before the command runs, unless the class sets `repairs`.
     """
 
     repairs: ClassVar[bool] = False
@@ -94,7 +95,7 @@ class InvalidConfigVerb(Verb):
 
 
 class WritingVerb(Verb):
-    """A command that sends a POST: it takes any field, can show the request instead, and so on."""
+    """A command that sends a POST: it has the writing options, such as -d, and the preview ones."""
 
     shared = ("write", "preview", "everywhere")
 
@@ -112,9 +113,9 @@ class ListingVerb(Verb):
 
 
 class Noun(Sharing, TyperGroup):
-    """A resource: its verbs, and a help page that ends with where to go on.
+    """A group of verbs, such as those of a resource; its help page ends with examples.
 
-    Where there are many verbs, `sections` has the title and the names of each part of them.
+    `sections` maps a title to the names of the verbs below it; without it there is one list.
     """
 
     sections: ClassVar[Mapping[str, tuple[str, ...]]] = {}
@@ -152,7 +153,10 @@ class Noun(Sharing, TyperGroup):
 
 
 class LazyGroup(Noun):
-    """Lists its commands from data and imports the one that runs; `words` lead to it."""
+    """A group that lists its commands from `entries` and imports only the command that runs.
+
+    `words` are the words behind `svc` that name the group, none for the program itself.
+    """
 
     entries: ClassVar[Mapping[str, Entry]]
     words: ClassVar[tuple[str, ...]] = ()
@@ -174,10 +178,12 @@ class LazyGroup(Noun):
 
 
 def refuse_repeated(order: Sequence[Any]) -> None:
-    """Refuses an option of one value that is given twice; `order` has each time that one was.
+    """Refuses an option that takes one value and is given twice.
+
+    `order` has a parameter for each time that it was typed.
 
     Raises:
-        UsageError: it would count the last time alone.
+        UsageError: an option is given twice; the parser would use the last value alone.
     """
     from svc.errors import UsageError  # help does without it
 
@@ -202,7 +208,7 @@ def make_app(help_text: str | None = None, *, cls: type[TyperGroup] = Noun) -> t
 
 
 def make_noun(help_text: str, cls: type[Noun] = Noun) -> typer.Typer:
-    """Makes the app of a resource; the callback keeps it a group even with a single verb."""
+    """Makes the app of a group; the callback keeps it a group even with a single verb."""
     app = make_app()
 
     @app.callback(cls=cls, help=help_text, invoke_without_command=True)
@@ -222,7 +228,7 @@ Decorator = Callable[[Callable[..., None]], Callable[..., None]]
 
 
 def verb(app: typer.Typer, name: str | None = None) -> Decorator:
-    """Registers a command that works on this machine, or on a sandbox beside its API."""
+    """Registers a command that takes the global options only, not those of a GET or POST."""
     return app.command(name, cls=Verb)
 
 
@@ -253,7 +259,7 @@ def complaints_about(ctx: Any) -> Iterator[None]:
 
 
 class Root(LazyGroup):
-    """The program itself: its commands in sections, and the words of other tools."""
+    """The program itself: its commands in sections; it also takes short names such as `quotes`."""
 
     entries = COMMANDS
 

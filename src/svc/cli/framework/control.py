@@ -1,10 +1,9 @@
-"""What commands ask of a sandbox beside the API: its controls, its clock, its idempotency keys.
+"""Calls the sandbox's controls, its HTTP interface beside the API, such as its clock and faults.
 
-Nothing here is journalled or retried: the controls are the dashboard and the shopper of a service
-that lives in one file, no part of the API.
-
-The verbs of `svc sandbox` call `ask` and `call_and_show`; `delivering` and `svc batch` ask for the
-sandbox's clock before a request is sent again.
+No call here is written to the journal or retried. The verbs of `svc sandbox` call `ask` and
+`call_and_show`, the listener's `endpoint` makes a `sandbox_client`. `delivering` and `svc batch`
+ask for the sandbox's clock and the age of its idempotency keys before a request is sent again.
+Commands that take a time, such as `--since 2d`, parse it with `moments`, by the sandbox's clock.
 """
 
 import shlex
@@ -35,10 +34,10 @@ _SECRET_MARK: Final = "_secret_"  # noqa: S105  the middle of every client secre
 
 
 def open_control(session: Session, *, unlimited: bool = False) -> "SandboxClient":
-    """The controls of the sandbox that the settings point at; use it in a `with` block.
+    """Makes a client of the controls of the sandbox in the settings; use it in a `with` block.
 
-    With `unlimited` a call waits as long as it takes, unless --max-time was given; such a caller
-    shows the progress itself.
+    With `unlimited` a call waits as long as it takes, unless --max-time was given; its caller shows
+    the progress.
 
     Raises:
         UsageError: the settings point at another machine.
@@ -82,7 +81,9 @@ def sandbox_client(
 
 
 def client_secret(session: Session, control: "SandboxClient", order: str) -> str:
-    """What a shopper's page is opened with, of an order or as it was given.
+    """Returns the client secret that opens an order's checkout page.
+
+    `order` is an id, or already a client secret, which is returned as it is.
 
     Raises:
         ApiError: there is no such order.
@@ -159,10 +160,10 @@ _Found = TypeVar("_Found")
 def refuse_expired_key(session: Session, intent: Intent, format_command: FormatCommand) -> None:
     """Asks a sandbox on this machine how old a request's key is by its clock.
 
-    Only of a request that may have been carried out, since the 24 hours of any other begin anew.
+    A request that cannot have been carried out is not asked about: its 24 hours begin anew.
 
     Raises:
-        OutcomeUnknown, Conflict: it is too old to be sent again; nothing was sent.
+        OutcomeUnknown, Conflict: the key is too old to be sent again; nothing was sent.
     """
     if not (intent.is_unresolved or intent.state == "done"):
         return
@@ -173,19 +174,22 @@ def refuse_expired_key(session: Session, intent: Intent, format_command: FormatC
 
 
 def idempotency_ages_here(session: Session) -> IdempotencyAges | None:
-    """What a sandbox on this machine knows of keys; None where the service is not a sandbox."""
+    """Reads a sandbox's ages of idempotency keys; None where the service is not a sandbox."""
     return _ask_sandbox(session, idempotency_ages) if session.base_url.may_be_sandbox else None
 
 
 def sandbox_state(session: Session) -> tuple[float, str | None] | None:
-    """What a sandbox's clock says, and the name of its state; None of any other service."""
+    """Reads a sandbox's time (Unix seconds) and the id that its state has until the next reset.
+
+    None where the service is not a sandbox.
+    """
     if not is_sandbox(session):
         return None
     return _ask_sandbox(session, state_of)
 
 
 class ServedClock:
-    """What a sandbox's clock says, asked again when a second has passed.
+    """A sandbox's clock, whose time is asked for again when a second has passed.
 
     A clock that is turned within that second makes a request look older than it is, never younger.
     """
@@ -209,12 +213,12 @@ class ServedClock:
 
 
 def read_sandbox_clock(session: Session) -> float | None:
-    """What a sandbox's clock says now; None of any other service."""
+    """Reads a sandbox's time (Unix seconds); None where key or settings name no sandbox."""
     return _ask_sandbox(session, clock_of) if is_sandbox(session) else None
 
 
 def sandbox_clock(session: Session) -> float | None:
-    """What a sandbox's clock shows, where one answers on this machine; no key is needed."""
+    """Reads the time of whatever sandbox answers at a local address; needs no key."""
     address = session.settings.address
     may_be_sandbox = address is not None and address.may_be_sandbox
     return _ask_sandbox(session, clock_of) if may_be_sandbox else None
@@ -223,8 +227,9 @@ def sandbox_clock(session: Session) -> float | None:
 def moments(session: Session, *, ahead: bool = False, local: bool = False) -> "Moments":
     """Returns the parser of typed times, by a sandbox's clock or else this machine's.
 
-    What lies on this machine only is `local`. It is asked where a duration or a day's name needs
-    it.
+    `local` uses this machine's clock alone, for records that lie on this machine; `ahead` is for
+    times in the future. The clock is asked only where a duration or a word such as `yesterday`
+    needs it.
     """
     from svc.cli.framework.inputs.times import Moments
 

@@ -1,7 +1,8 @@
 """Builds what `svc.delivery` works with (journal, limits, key comparison) from a command's session.
 
-`sending` calls `send_recorded` for a single POST; `svc batch` and `svc requests` build their parts
-here.
+`sending` calls `send_recorded` for a single POST, the listener's `endpoint` for a registration.
+`svc requests` opens the journal and builds a `Sender` here, `svc batch` the limits and the key
+comparison. `doctor`, `whoami`, `timeline` and `keys roll` open the journal to read it.
 """
 
 from collections.abc import Iterator, Sequence
@@ -33,7 +34,7 @@ _DATE_SECONDS: Final = 10.0
 
 @contextmanager
 def journal_of(session: Session) -> Iterator[Journal]:
-    """The requests of the state database; the database is opened when it is first needed."""
+    """Yields the journal of POSTs; the state database is opened when it is first needed."""
     with closing(SenderLocks(session.paths.state_dir / "senders")) as sender_locks:
         rules = limit_rules(session)
         yield Journal(
@@ -46,7 +47,7 @@ def journal_of(session: Session) -> Iterator[Journal]:
 
 
 def limit_rules(session: Session) -> LimitRules:
-    """The limits of the configuration, none where a person has said so for this command."""
+    """Returns the configured money limits; none apply after a confirmed `--over-limit`."""
 
     def limits_for(scope: Scope, group: str) -> "Sequence[MoneyLimit]":
         if session.is_over_limit or not group:
@@ -57,7 +58,7 @@ def limit_rules(session: Session) -> LimitRules:
 
 
 def accounts_of(session: Session, client: Client, journal: Journal) -> KeyMatcher:
-    """Compares other keys with the one of the command."""
+    """Returns what tells whether another API key is of the same account as the command's key."""
 
     def rolls() -> Iterator[set[str]]:
         here = (session.base_url.origin, session.settings.mode)
@@ -70,7 +71,7 @@ def accounts_of(session: Session, client: Client, journal: Journal) -> KeyMatche
 
 
 def read_service_date(client: Client) -> float | None:
-    """What the service's own clock says (unix seconds); None where it does not answer."""
+    """Asks for one order and reads its answer's `Date` (Unix seconds); None without an answer."""
     try:
         return client.send(build_list("order", {"limit": 1}), within=_DATE_SECONDS).server_time
     except SvcError as error:
@@ -100,7 +101,7 @@ class _SandboxClock:
 
 
 def sender_of(session: Session, client: Client, journal: Journal) -> Sender:
-    """What a delivery of this command works with."""
+    """Builds the `Sender` with which `svc.delivery.send` sends this command's POST."""
 
     def note_done(data: Any) -> None:
         session.done = None
@@ -132,8 +133,8 @@ def send_recorded(
 ) -> Sent:
     """Records a POST of this command, sends it and keeps how it ended; raises as `send_new`.
 
-    `requested_at`, in Unix seconds, is when a person decided on it: the command's beginning,
-    unless a long one decides for itself.
+    `requested_at`, in Unix seconds, is when the request was decided on, by default the beginning
+    of the command; a command that runs for long, such as a listener, passes its own.
     """
     with journal_of(session) as journal:
         return send_new(

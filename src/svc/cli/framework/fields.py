@@ -22,9 +22,9 @@ CommandFunction = Callable[..., None]
 
 
 def with_fields(command: CommandFunction, rows: Sequence[RequestOption]) -> CommandFunction:
-    """Returns a command an option for each row, behind its arguments.
+    """Returns the command with an option added for each row, behind its arguments.
 
-    What was given for them lies in `session.given.fields` when the command runs.
+    The values that were typed lie in `session.given.fields` when the command runs.
     """
     own = list(inspect.signature(command).parameters.values())
     arguments = [each for each in own if each.default is inspect.Parameter.empty]
@@ -52,10 +52,10 @@ def body_of(
 ) -> dict[str, Any]:
     """Builds a body of the given values; None and empty lists or objects are left out.
 
-    `read` reads the file of `KEY=@FILE`; without it none is taken.
+    `read` reads the file of `KEY=@FILE`; without it `@FILE` is refused.
 
     Raises:
-        UsageError: a value is none of its kind, or a field has two.
+        UsageError: a value is not of its field's kind, or a field is given twice.
     """
     body: dict[str, Any] = {}
     for row in rows:
@@ -111,7 +111,9 @@ def _put(body: dict[str, Any], row: RequestOption, value: object) -> None:
 
 
 def in_options(error: "Incomplete", command: str, argv: Sequence[str]) -> UsageError:
-    """Converts the error about missing fields to one about options; `argv` is the typed line.
+    """Converts an error about missing fields to one that names their options.
+
+    `argv` is the typed command line, which the hint completes.
 
     A placeholder stands for each value (promise R120: a hint never holds an invented amount,
     recipient or account).

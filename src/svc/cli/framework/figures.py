@@ -1,7 +1,7 @@
 """The numbers that help pages name, such as `{key_hours}`, each read from its constant.
 
-Docstrings, the help of options and the pages of `svc help` write `{key_hours}`; those of README are
-written anew by `.build/figures.py`.
+Docstrings of commands, help texts of options and the pages of `svc help` hold such names, which
+`fill` replaces. `.build/figures.py` writes the figures of the README anew.
 """
 
 import re
@@ -30,7 +30,7 @@ FIGURES: Final = {
 
 
 def figure(name: str) -> str:
-    """What stands for `{name}`; KeyError where there is none."""
+    """Returns the text of the figure with a name; raises KeyError if there is none."""
     module, constant, unit = FIGURES[name]
     value = getattr(import_module(module), constant)
     return str(len(value) if isinstance(value, tuple) else int(value) // unit)

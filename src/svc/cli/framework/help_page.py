@@ -1,6 +1,7 @@
 """Formats the `--help` page of a command: headings, two columns, colours, wrapped to the terminal.
 
-The classes of `app` write their help through a `HelpPage` instead of Typer's own formatter.
+The classes of `app` write their help through a `HelpPage` instead of Typer's own formatter; `svc
+help` and `svc quickstart` lay out columns and shell lines with the same functions.
 """
 
 import re

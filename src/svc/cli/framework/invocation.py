@@ -1,7 +1,8 @@
 """One command line: what was typed, its streams and environment, and the settings that follow.
 
-The base class of `session.Session`: it reads the configuration and decides format, colour and
-width.
+The base class of `session.Session`: typed words, environment, streams and a clock in; the merged
+settings out, with the format, colour and width of the output. It also writes the command lines
+that hints name.
 """
 
 import os
@@ -103,18 +104,18 @@ class Invocation:
         return self.settings.base_url
 
     def read_settings_anew(self) -> None:
-        """Forgets the settings, since other options are in force than when they were read."""
+        """Forgets the settings, so that they are read again with other options."""
         vars(self).pop("settings", None)
 
     @cached_property
     def format(self) -> Format:
-        """The output format: as asked, else for people at a terminal and for programs in a pipe."""
+        """The output format: `-o` or the setting, else human on a terminal and json in a pipe."""
         return self.settings.output or ("human" if self.streams.person_reads else "json")
 
     def error_format(self) -> Format:
         """The format of an error; known also where the settings are invalid.
 
-        Beside a pipe it is for people where stderr is a terminal and no format was asked for.
+        It is human where stderr is a terminal and no format was asked for, whatever stdout is.
         """
         asked = self.given.everywhere.output or _word_after(self.argv, "-o", "--output")
         asked = asked or self.env.get("SVC_OUTPUT")
@@ -140,17 +141,17 @@ class Invocation:
 
     @cached_property
     def stdout(self) -> "Writer":
-        """Where results go that are no objects, such as help."""
+        """The writer of results that are plain text, such as help."""
         return self._writer(self.streams.stdout)
 
     @cached_property
     def stderr(self) -> "Writer":
-        """Where a question or a live line goes; messages go through an output."""
+        """The writer of questions and live lines; messages go through an `Output`."""
         return self._writer(self.streams.stderr)
 
     @property
     def records(self) -> "Writer":
-        """Where JSON goes that comes a record at a time."""
+        """The writer of JSON that is printed a record at a time."""
         return self._writer(self.streams.stdout, json=True)
 
     def print_to(self, streams: Streams) -> None:
@@ -223,17 +224,16 @@ class Invocation:
         return self.format_command(self.scope(), words)
 
     def scope(self, key_fingerprint: str = "") -> "Scope":
-        """For whom and where this command sends; `key_fingerprint` is the key's fingerprint."""
+        """The profile, mode, address and key fingerprint under which the journal keeps requests."""
         from svc.delivery.journal.stored import Scope
 
         settings = self.settings
         return Scope(settings.profile, settings.mode, str(settings.base_url), key_fingerprint)
 
     def format_command(self, scope: "Scope", words: str) -> str:
-        """A command line about a request: for whom and where it was sent, as far as must be said.
+        """Adds to `svc WORDS` the options that lead to a request's profile, address and mode.
 
-        What a command without options would take from the environment and the configuration is
-        left out.
+        An option is left out where the environment or the configuration gives the same value.
         """
         from svc.delivery.journal.commands import format_full_command
 

@@ -17,9 +17,9 @@ from svc.service.facts import Mode
 
 
 def try_key(session: Session, secret: str, mode: Mode) -> str | None:
-    """Lists one order with the key and gives its id, or None where there is none.
+    """Lists one order with the key and returns its id; None where the account has no order.
 
-    A restricted key that may not do that is known as well: None.
+    None as well for a restricted key that the service knows and that may not list orders.
 
     Raises:
         Unauthorized: the service does not know the key.
@@ -36,11 +36,11 @@ def try_key(session: Session, secret: str, mode: Mode) -> str | None:
 
 
 def check_new_key(session: Session, secret: str, mode: Mode, shown: str) -> None:
-    """Asks about a key before it is stored.
+    """Checks before a key is stored that the service accepts it.
 
     Raises:
-        AuthError: the service does not know it.
-        NetworkError, ServerError: it cannot be asked; the hint names `--no-check`.
+        AuthError: the service does not know the key.
+        NetworkError, ServerError: the service does not answer; the hint names `--no-check`.
     """
     try:
         try_key(session, secret, mode)
@@ -70,13 +70,13 @@ def suggest_fix(session: Session) -> str:
 
 
 def warn_of_variable(session: Session) -> None:
-    """Says that a stored key is not the one in use."""
+    """Notes, where SVC_API_KEY is set, that its key is used instead of a stored one."""
     if session.env.get(VARIABLE):
         session.out.note(f"{VARIABLE} is set: its key is used instead of a stored one.")
 
 
 def key_shown(fact: KeyFact) -> dict[str, Any]:
-    """One stored key; times are UTC, as the service writes them."""
+    """Returns one stored key as JSON data, without its secret; times are UTC."""
     return {
         "object": "key",
         **place_shown(fact.place),
@@ -98,5 +98,5 @@ def _roll_shown(fact: KeyFact) -> dict[str, Any]:
 
 
 def place_shown(place: KeyPlace) -> dict[str, Any]:
-    """What a stored key is bound to."""
+    """Returns the profile, origin and mode of a stored key as JSON data."""
     return {"profile": place.profile, "origin": place.origin, "mode": place.mode}

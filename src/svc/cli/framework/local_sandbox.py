@@ -1,7 +1,7 @@
 """Finds the running sandbox of this machine that a command means, by port or by address.
 
-`session` refuses by it to send a key to another program on a sandbox's port; `svc sandbox` verbs
-find their process.
+It reads the records of running sandboxes. `session` uses it to refuse to send a key to another
+program on a sandbox's port; `svc sandbox stop`, `status`, `env` and `logs` find their process.
 """
 
 from pathlib import Path
@@ -37,13 +37,13 @@ def find_running_sandbox(folder: Path, port: int | None) -> RunRecord:
 
 
 def at(folder: Path, address: BaseUrl) -> RunRecord | None:
-    """Returns the sandbox of this user that is at an address now."""
+    """Returns the record of this user's sandbox that runs at an address, else None."""
     there = find_running(folder, address.port)
     return there if there and BaseUrl.parse(there.url).origin == address.origin else None
 
 
 def runs_at(folder: Path, address: BaseUrl) -> bool:
-    """Returns whether a sandbox of this user is at an address now."""
+    """Returns whether a sandbox of this user runs at an address."""
     return at(folder, address) is not None
 
 
@@ -65,7 +65,7 @@ def require_running(folder: Path, address: BaseUrl) -> None:
 
 
 def log_of(folder: Path, port: int | None) -> Path:
-    """Returns the log of a running sandbox, else the one that was written last.
+    """Returns the log file of a running sandbox, else the one that was written last.
 
     Raises:
         CheckFailed: when there is no log.

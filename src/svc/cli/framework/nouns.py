@@ -1,7 +1,7 @@
 """Makes the commands of a described noun, such as `svc refunds create`: options, help, request.
 
-`registry` calls `noun_app` for a noun of `svc.service` when it was typed; each command then sends
-through `sending`.
+`registry` calls `noun_app` when a noun that `svc.service` describes was typed, and `svc events`
+adds the event's verbs by `add_verb`; each command then sends through `sending`.
 """
 
 from collections.abc import Callable

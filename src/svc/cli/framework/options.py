@@ -37,10 +37,10 @@ OptionsT = TypeVar("OptionsT", bound="OptionSet")
 
 
 class OptionSet:
-    """Options as attributes of a class, in the order of help; Typer can call it as a command.
+    """Base of a class whose attributes are options, in the order of help.
 
-    One is declared by its type, `Annotated` with an option, or by an option in place of its value.
-    Until it is given, the value of each is its default, of a flag without one false.
+    An attribute is declared by a type `Annotated` with an option, or with an option as its value.
+    An object of the class has the values: a default until the option is typed, of a flag false.
     """
 
     def __init_subclass__(cls) -> None:
@@ -65,7 +65,7 @@ class OptionSet:
 def with_options(
     kind: type[OptionsT],
 ) -> Callable[[Callable[[Any, OptionsT], None]], Callable[..., None]]:
-    """Returns a command the options of a class; it is called with an object of their values."""
+    """Decorates a command with the options of a class; it gets an object with their values."""
 
     def decorate(command: Callable[[Any, OptionsT], None]) -> Callable[..., None]:
         @wraps(command)

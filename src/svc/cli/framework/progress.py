@@ -1,6 +1,7 @@
 """The live line on stderr that shows a person what a command waits for, or how far it is.
 
-`sending` counts objects with it, `svc batch` its rows, and the client shows a long wait.
+`sending` and `events audit` count objects with it, `svc batch` its rows, `svc sandbox advance` the
+sandbox's clock. `invocation` has a client, and a tunnel, show how long they wait for an answer.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -18,9 +19,9 @@ EVERY_SECONDS: Final = 0.1
 
 
 class LiveLine:
-    """The line; nothing but carriage returns moves the cursor, so that it works without colour.
+    """A line of text that is overwritten in place, by carriage returns alone.
 
-    A terminal that goes away must not stop what is under way. Without a stream nothing is said.
+    A terminal that goes away does not stop the command. Without a stream nothing is shown.
     """
 
     def __init__(self, stream: "Writer | TextIO | None", clock: Clock, width: int) -> None:
@@ -33,7 +34,7 @@ class LiveLine:
 
     @property
     def is_watched(self) -> bool:
-        """Whether anybody sees it."""
+        """Whether the line is shown to a person at all."""
         return self._stream is not None
 
     def is_due(self) -> bool:
@@ -45,11 +46,11 @@ class LiveLine:
         return True
 
     def seconds(self) -> float:
-        """How long it has gone on."""
+        """Seconds since this line was made."""
         return self._clock.monotonic() - self.begun
 
     def show(self, *parts: str) -> None:
-        """Puts parts of a text in place of the last one; the last parts go where room is short.
+        """Shows a text in place of the last one; where room is short its last parts are left out.
 
         What a terminal shows of a Ctrl-C then stands in the first columns: behind the text it would
         wrap into a line that is not cleared.
@@ -98,9 +99,9 @@ _AFTER_SECONDS = 1.0  # what is over sooner needs no progress
 
 @contextmanager
 def count_shown(live: LiveLine | None) -> Iterator[Callable[[Iterable[T]], Iterator[T]]]:
-    """Returns a function that hands objects on and counts them on a line, cleared at the end.
+    """Yields a function that passes objects on and counts them on a line, cleared at the end.
 
-    Where the results themselves go to the terminal, they are the progress, and there is none.
+    `live` is None where the results themselves go to the terminal: then nothing is counted.
     """
     try:
         yield lambda items: _count(items, live)
@@ -121,10 +122,10 @@ _AGAIN_SECONDS: Final = 1.0
 
 
 class WaitingLine:
-    """Says what a command waits for once that has taken two seconds; gone when it is there.
+    """Shows what a command waits for after two seconds; cleared when the wait is over.
 
-    One for a command: what waits within a wait says nothing of its own. Only the main thread's
-    waits are shown, for beside any other one a screen goes on.
+    A command has one: a wait within another wait shows nothing. Only waits of the main thread are
+    shown, because a command with other threads prints meanwhile.
     """
 
     def __init__(self, new_line: Callable[[], LiveLine]) -> None:
@@ -133,9 +134,9 @@ class WaitingLine:
 
     @contextmanager
     def request(self, method: str, path: str) -> Iterator[Callable[[int, int | None], None]]:
-        """Waits for an answer of the service; returns the callback for each attempt.
+        """Shows the wait for an answer of the service; yields the callback for each attempt.
 
-        That takes its number and the status of the one before, if that was answered.
+        The callback takes the attempt's number and the HTTP status of the attempt before, or None.
         """
         what: tuple[str, ...] = (", attempt 1",)
 
@@ -149,7 +150,7 @@ class WaitingLine:
 
     @contextmanager
     def sandbox(self, method: str, path: str) -> Iterator[Callable[[int, int | None], None]]:
-        """Waits for an answer of a sandbox's controls, which are asked once."""
+        """Shows the wait for an answer of a sandbox's controls, which are asked once."""
         with self.until(lambda: (" for the sandbox", f": {method} {path}")):
             yield lambda _number, _status: None
 
@@ -183,9 +184,9 @@ class WaitingLine:
 def beside(
     live: LiveLine, tell: Callable[[Event], None], seconds: float | None = None
 ) -> Iterator[None]:
-    """Has a thread `tell` while the block runs, until the event that it is given is set.
+    """Runs `tell` in a thread while the block runs; then sets the event that `tell` was given.
 
-    It has so many seconds to end, and what it has shown is cleared.
+    The thread has `seconds` to end, and the live line is cleared.
     """
     over = Event()
     thread = Thread(target=tell, args=(over,), daemon=True)

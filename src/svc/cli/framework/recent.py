@@ -57,7 +57,7 @@ def find_in_other_mode(session: "Session") -> str | None:
 
 
 def file_name(session: "Session", mode: str | None = None) -> str:
-    """The name that the shells find it by: from what the user typed, as they see nothing else."""
+    """Names the file of a profile, mode and typed address, as the shell scripts name it."""
     settings = session.settings
     typed = session.given.everywhere.base_url or session.env.get("SVC_BASE_URL") or ""
     where = f"@{_NOT_A_FILE_NAME.sub('_', typed)}" if typed else ""

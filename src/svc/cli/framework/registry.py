@@ -1,6 +1,7 @@
-"""The first two levels of the command tree as data, and `load`, which imports one command.
+"""The words after `svc`, and after `svc events`, as data; `load` imports one command.
 
-`app.Root` prints `svc --help` from it and loads the command that was typed.
+`app.Root` prints `svc --help` from `COMMANDS` and loads the command that was typed; `suggestions`
+looks for near words in the tables, `svc commands` and the completions list them.
 """
 
 from collections.abc import Callable, Container, Sequence
@@ -16,7 +17,7 @@ from svc.service.facts import NOUNS
 
 
 class Entry(NamedTuple):
-    """One word after `svc`: its line in `svc --help`, and under which title."""
+    """A word after `svc` or `svc events`: its line in help, and the title that it stands under."""
 
     summary: str
     section: str
@@ -122,7 +123,7 @@ _TAKES: Final = "fields"
 
 
 def take_fields(command: Callable[..., None], operation: str) -> None:
-    """Notes whose fields a command has as options: it gets them when it is made."""
+    """Marks a command with an operation, whose fields `load` adds to it as options."""
     vars(command)[_TAKES] = operation
 
 
@@ -137,8 +138,8 @@ def _app_of(*words: str) -> Any:
 def load(*words: str, asked: Container[str] | None = None) -> Any:
     """Imports the module of one command and returns it as a Typer command or group.
 
-    Of the group's verbs only those can be run that `asked` has, or all without it. The others have
-    their name and what a list says of them: to make one takes half a millisecond.
+    With `asked` only the group's verbs named there can be run; the others have a name and a
+    summary alone, because making a verb takes half a millisecond.
     """
     app = _app_of(*words)
     verbs = app.registered_commands

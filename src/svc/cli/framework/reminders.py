@@ -1,6 +1,7 @@
 """Formats reminders of key rotation, as JSON, text and GitHub annotations; no secrets (R39).
 
-`svc keys remind` prints with it, and `daily` its line.
+`svc keys remind` prints what these functions return, `daily` a line; the ages come from
+`svc.keys.age`.
 """
 
 from collections.abc import Iterator

@@ -1,6 +1,7 @@
 """What every API command does after its options are read: build, show, confirm, send, print.
 
-The commands of `nouns`, `svc get` and `svc post` call `send_read`, `send_list` or `send_write`.
+The commands of `nouns`, `svc get` and `svc post` call `send_read`, `send_list` or `send_write`: a
+call or what makes one in, the printed answer out. `svc requests resume` ends with `finish`.
 """
 
 import re
@@ -39,9 +40,9 @@ def send_read(session: Session, call: Call) -> None:
 
 
 def send_awaited(session: Session, kind: str, identifier: str, until: str | None) -> None:
-    """Reads an object until it has a status of `until`, and prints it as it is then.
+    """Reads an object again and again until it has a status of `until`, then prints it.
 
-    Without `until` any final status that means no failure is waited for.
+    Without `until` it waits for any final status that means no failure.
 
     Raises:
         UsageError: objects of the kind have no such status.
@@ -81,9 +82,10 @@ def send_write(
 ) -> None:
     """Builds a POST from the fields given as options, `-d` and `--body`, then shows it or sends it.
 
-    `make` turns the body into a call. `settles` is what to wait for. With `changes` an empty body
-    is refused. With `always` it is any POST: it must be confirmed in live mode even where no money
-    is known to move (promise R19). With `over_limit` a person is asked to go beyond a limit.
+    `make` turns the body into a call. `settles` names the kind of object whose final status is
+    waited for (--wait). With `changes` an empty body is refused. With `always` (`svc post`) a POST
+    is confirmed in live mode even where no money is known to move (promise R19). With `over_limit`
+    a person is asked to go beyond a limit.
     """
     asked = session.given.write
     from svc.cli.framework.inputs import build_body, file_reader
@@ -274,9 +276,9 @@ def _where_it_is(session: Session, data: object) -> str | None:
 
 
 def report_answer(session: Session, reply: "Reply") -> None:
-    """Says beside the answer to a POST what a person should know of it (promises R117, R119).
+    """Prints warnings about the answer to a POST on stderr (promises R117, R119).
 
-    A program has the object itself; only another spelling of a recipient is told to both.
+    A person also reads there that the request was carried out before.
     """
     from svc.client.contradiction import id_in
 
@@ -293,9 +295,9 @@ def report_answer(session: Session, reply: "Reply") -> None:
 def finish(
     session: Session, out: "Output", call: Call, reply: "Reply", unsaved: LocalError | None
 ) -> None:
-    """Prints the answer to a POST that was carried out, and ends as it says (promise R117).
+    """Prints the answer to a POST, and raises where it means failure (promise R117).
 
-    `unsaved` is why the journal does not know it, or None.
+    `unsaved` is the error with which the journal failed to record the answer, or None.
 
     Raises:
         CheckFailed: the answer has a status that means failure.
@@ -344,7 +346,7 @@ def _choose_encoding(session: Session) -> dict[str, str]:
 
 
 def params_of(session: Session, texts: Sequence[str] | None) -> dict[str, str]:
-    """The parameters of a query, as `--param` gives them."""
+    """Parses `--param NAME=VALUE` options to the parameters of a query."""
     if not texts:
         return {}
     from svc.cli.framework.inputs import file_reader, pairs_of

@@ -68,7 +68,7 @@ class Session(Invocation):
         gc.enable()
 
     def note_done(self, data: Any) -> None:
-        """Remembers what a POST has made, in case its result cannot be printed (promise R77)."""
+        """Remembers the id of what a POST has made, in case printing fails (promise R77)."""
         if isinstance(data, dict) and isinstance(data.get("id"), str):
             self.done = data["id"]
 
@@ -77,7 +77,7 @@ class Session(Invocation):
         self.sandbox_version = version
 
     def note_reply(self, reply: "Reply") -> None:
-        """Remembers by whose clock what is shown from now on was written (promise R109)."""
+        """Remembers a reply, whose server's clock `now` follows from then on (promise R109)."""
         self._served = (reply, self.clock.monotonic())
 
     def note_time(self, served: float | None) -> None:
@@ -178,7 +178,7 @@ class Session(Invocation):
             require_running(self.paths.sandbox_dir, self.base_url)
 
     def expected(self) -> bool:
-        """Says whether a new connection leads where a key may go: asked for each (promise R106)."""
+        """Whether a new connection leads to a place where a key may be sent (promise R106)."""
         if not self._sandbox_is_expected:
             return True
         from svc.cli.framework.local_sandbox import runs_at

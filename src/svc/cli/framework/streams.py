@@ -1,6 +1,6 @@
-"""The three standard streams as one value: who reads and types there, colours, width.
+"""The three standard streams as one value: whether a person reads and types, colours, width.
 
-`cli.main` takes those of the process, tests pass others.
+`cli.main` takes those of the process, tests pass others; `Session` and its output work with them.
 """
 
 import errno
@@ -92,14 +92,14 @@ _STREAMS = 3
 
 
 class ClosedOutput(io.StringIO):
-    """Fails on every write, as a closed stdout does not."""
+    """Stands for a stdout that was closed before the start: every write raises OSError."""
 
     def write(self, text: str) -> int:  # noqa: ARG002  the stream's signature
         raise OSError(errno.EBADF, os.strerror(errno.EBADF))
 
 
 def replace_closed_streams() -> None:
-    """Fills the three first descriptors and streams.
+    """Opens the standard streams and descriptors that were closed before the start.
 
     A free descriptor 1 would go to the next file that is opened, the state database perhaps, and
     what some library then prints would land in it.

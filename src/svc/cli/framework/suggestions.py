@@ -1,11 +1,9 @@
-"""Finds the command line that was meant by one that is wrong; loaded only then.
+"""Finds the command line that a wrong one was meant to be; loaded only after an error.
 
-Its words may have a slip, be another tool's, stand in the singular or the wrong way round. Begin
+Typed words may be misspelt, be another tool's, stand in the singular or the wrong way round. Begin
 with `find_lines`, which tries these readings in turn; the tables say what other tools call a
-command.
-
-`app` and `invocation` call it when the parser has refused a command line: the typed words in, an
-error with the line to type out. `svc help` asks it for a topic that is none.
+command. `invocation` calls it when the parser has refused a command line, `app` for `svc batch`:
+typed words in, an error with the line to type out. `svc help` asks it about an unknown topic.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -136,7 +134,7 @@ class CommandWords(NamedTuple):
 class Suggestion(NamedTuple):
     """What may have been meant: the command's name, and the line to type.
 
-    Of what is no command the name is empty, and the line says what to do.
+    Where nothing but advice is known the name is empty and the line is the advice.
     """
 
     name: str
@@ -170,7 +168,7 @@ def refuse_command(argv: Sequence[str], context: Any) -> UsageError:
 
 
 def check_operation(argv: Sequence[str]) -> None:
-    """Refuses a batch of no operation with the line that was meant; raises UsageError."""
+    """Refuses `svc batch` with an unknown operation; raises UsageError with the line meant."""
     from svc.batch.operations import names
 
     typed = split_line(argv)
@@ -185,7 +183,7 @@ def check_operation(argv: Sequence[str]) -> None:
 
 
 def split_line(argv: Sequence[str]) -> CommandWords:
-    """Parts a command line, of which no option is known but the global ones."""
+    """Splits a command line to words, global options and the rest from another option on."""
     flags = {name: each.is_flag for each in options_of("everywhere") for name in _names(each)}
     typed, rest = CommandWords([], [], []), list(argv)
     while rest:
@@ -199,7 +197,7 @@ def split_line(argv: Sequence[str]) -> CommandWords:
 
 
 def find_lines(typed: CommandWords) -> list[Suggestion]:
-    """The lines that may have been meant, the likeliest first: by two words, then by the first."""
+    """Lists what may have been meant, the likeliest first: by two words, then by the first."""
     orders = list(_orders_of(typed.words))
     typed_so = orders[:1]
     for read, tried in ((_read_two, orders), (_read_first, typed_so), (_read_anywhere, typed_so)):
@@ -388,7 +386,7 @@ def _amount(word: str) -> tuple[str, ...]:
 
 
 def correct_options(command: Any, words: Iterable[str]) -> list[str]:
-    """Puts the option that can only be meant in the place of each that a command has not."""
+    """Replaces each unknown option by the command's one near option, where there is just one."""
     known = _options_of(command)
     corrected = []
     for word in words:
@@ -399,14 +397,14 @@ def correct_options(command: Any, words: Iterable[str]) -> list[str]:
 
 
 def near_options(name: str, known: Iterable[str]) -> list[str]:
-    """The options that a mistyped one may have been meant for."""
+    """Lists the known options that a mistyped option may have been meant for."""
     offered = [each for each in known if each.startswith("--") and each not in _NEVER_MEANT]
     same = _SAME_OPTION.get(name, "")
     return [same] if same in offered else find_near_words(name, offered)
 
 
 def refuse_option(error: Any, argv: Sequence[str], value: str | None) -> UsageError:
-    """Refuses an option that a command has not; `argv` was typed, `value` behind it."""
+    """Builds the error for an unknown option; `argv` is the typed line, `value` follows it."""
     wrong, context = str(error.option_name), error.ctx
     known = _options_of(context.command) if context is not None else []
     near = near_options(wrong, known)
@@ -424,9 +422,9 @@ def refuse_option(error: Any, argv: Sequence[str], value: str | None) -> UsageEr
 
 
 def option_for(context: Any, word: str) -> str | None:
-    """The command line in which an id is given by its option, or by itself where it is the noun's.
+    """Returns the hint for an id in the wrong place, such as `svc payments list --order ID`.
 
-    None where the command has nothing to do with it.
+    None where the command has no use for the id.
     """
     if not is_id(word) or context is None:
         return None

@@ -1,7 +1,7 @@
 """Parses the text of a command line to values: `-d` assignments, JSON bodies, paths, `--item`.
 
-`sending` builds the body of a POST with it; `fields` and the verbs of `svc sandbox` parse single
-options. `times` parses durations and dates.
+`sending` builds the body of a POST with `build_body`; `fields` and the verbs of `svc sandbox` parse
+single options, `svc get` and `post` check their path. `times` parses durations and dates.
 """
 
 import re
@@ -89,8 +89,8 @@ def build_body(
     """Merges a JSON object (`base`), the typed options that were given, then `-d` on top.
 
     Raises:
-        UsageError: on anything that is not what it says it is, and where an option or another `-d`
-            gives the same field; nothing was sent.
+        UsageError: a text cannot be parsed, or an option or another `-d` gives the same field;
+            nothing was sent.
     """
     given = set(_leaves(typed))
     body = {} if base is None else parse_object(read(base), "--body")
@@ -220,12 +220,12 @@ def pairs_of(
 ) -> dict[str, str]:
     """Reads repeated `KEY=TEXT` options; an empty text is kept, since it clears a field.
 
-    `hint` says what a word that is none may have been meant for. `read` reads the file of
-    `KEY=@FILE`.
+    `hint` is the error's hint for a word without `=`. `read` reads the file of `KEY=@FILE`;
+    without it `@FILE` is refused.
 
     Raises:
-        UsageError: a word is no pair, a key is given twice, a file cannot be read, or a text begins
-            with @ where no file is taken.
+        UsageError: a word is no pair, a key is given twice, a file cannot be read, or `@FILE` is
+            refused.
     """
     found: dict[str, str] = {}
     for text in texts or []:
@@ -246,10 +246,10 @@ def _refuse_repeated(found: Mapping[str, object], name: str, option: str) -> Non
 
 
 def text_of(text: str, named: str, read: ReadFile | None) -> str:
-    """Returns a text that was given, or that of the file whose name stands behind its @.
+    """Returns a typed text as it is, or for `@FILE` the content of the file.
 
     Raises:
-        UsageError: the file cannot be read, or none is taken.
+        UsageError: the file cannot be read, or there is no `read`, so that `@FILE` is refused.
     """
     if not text.startswith("@"):
         return text
@@ -268,10 +268,10 @@ def text_of(text: str, named: str, read: ReadFile | None) -> str:
 
 
 def refuse_bare_path(target: str, name: str, argv: Sequence[str]) -> None:
-    """Refuses `v1/orders`, which lacks its slash, with the whole command as it would be right.
+    """Refuses a path such as `v1/orders`, which lacks its first slash.
 
     Raises:
-        UsageError: `name` is the argument's, `argv` what was typed.
+        UsageError: it names the argument (`name`); its hint is the corrected command line `argv`.
     """
     if target.startswith("v1/"):
         import shlex
@@ -281,7 +281,7 @@ def refuse_bare_path(target: str, name: str, argv: Sequence[str]) -> None:
 
 
 def without(argv: Sequence[str], option: str, beginning: str = "") -> list[str]:
-    """The words but for an option whose value begins in a certain way."""
+    """Returns a command line without an option; with `beginning` only where its value begins so."""
     kept: list[str] = []
     words = iter(argv)
     for word in words:

@@ -1,6 +1,8 @@
 """Parses durations and moments as they are typed: `3d`, `2026-11-21`, `yesterday`.
 
-Options such as `--since`, `--created-gte` and `--grace` are read by it, in local time or UTC.
+`framework.control.moments` makes the parser of `--since` and other options that take a moment,
+`sending` parses `--created-gte` and its like, `svc keys` and `svc sandbox` parse durations such as
+`--grace`. Times are local, or UTC with `--utc`.
 """
 
 import re
@@ -53,16 +55,17 @@ _LAST_YEAR: Final = 9999
 
 
 class Moment(NamedTuple):
-    """A time, or a day: `end` is where the day is over, both with their zone."""
+    """A moment, or a whole day, whose `end` is the next midnight; both with their time zone."""
 
     begin: datetime
     end: datetime | None = None
 
 
 class Moments:
-    """Reads moments in one zone, the machine's or UTC, by one clock, which is asked at need.
+    """Parses moments in one time zone, this machine's or UTC.
 
-    A duration is so long ago, or `ahead` for what lies in the future.
+    A duration is counted back from `now`, or with `ahead` forward; `now` is called only for a
+    duration or a word such as `yesterday`.
     """
 
     def __init__(self, now: Callable[[], float], *, utc: bool, ahead: bool = False) -> None:
@@ -131,7 +134,7 @@ _SAME_SIDE: Final = {"gte": ("gte", "gt"), "lt": ("lte", "lt")}
 
 
 class Bounds(NamedTuple):
-    """What `created` is compared with, by the names of the filters: `gte`, `gt`, `lte`, `lt`."""
+    """The texts typed for `--created-gte`, `-gt`, `-lte` and `-lt`; None where not given."""
 
     gte: str | None
     gt: str | None
@@ -140,7 +143,9 @@ class Bounds(NamedTuple):
 
 
 def filters(given: Bounds, read: Callable[[str, str], Moment]) -> dict[str, str]:
-    """The filters that say what was asked; a day is a day: after it means from the next one on.
+    """Returns the query parameters, such as `created[gte]`, for the typed bounds.
+
+    A whole day is taken as such: `gt` means from the next midnight on, `lte` until then.
 
     Raises:
         UsageError: a value is not a time, or two of them bound the same side.
