@@ -1,9 +1,9 @@
 """The API described once, as data: what every other room reads, and none copies.
 
-A file is a noun, in the specification's words: begin with `refunds`, the shortest. `model` has the
-words that they are written in, `goods` what orders and quotes share, `errors` every error code, and
-`facts` limits, schedules, headers, the index of nouns and the types of events. A noun is loaded
-only when it is used. Where to look, or to change:
+A file is a noun (order, refund, ...), by the specification's name: begin with `refunds`, the
+shortest. `model` has the types that a noun is written in, `goods` the fields that orders and quotes
+share, `errors` every error code, and `facts` limits, schedules, headers, the index of nouns and the
+types of events. The functions here load a noun when it is first used. Where to look, or to change:
 
 - an option, its help: `Field.option`, `Field.help` of the noun's file; an example in help:
   `Action.example`
@@ -48,7 +48,7 @@ def operation(name: str) -> "tuple[Resource, Action] | None":
 
 
 def resource_at(path: str) -> "Resource | None":
-    """The resource whose collection a path is, or is in; or None."""
+    """The resource of a path such as `/v1/refunds` or `/v1/refunds/ID`, or None."""
     plain = path.removeprefix(f"{API_ROOT}/").replace("-", "_").replace("/", "_") + "_"
     for name in NOUNS:
         if plain.startswith(f"{name}s_"):

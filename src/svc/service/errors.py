@@ -1,9 +1,9 @@
 """Every error code of the API, with its HTTP status and its meaning (spec: Errors).
 
-The exit code of a refused command follows from the status: `ERROR_OF_STATUS` in `svc/errors.py`.
-
-`client.refusal` looks up the code of an error answer; the sandbox answers with these codes, and its
-OpenAPI document lists them.
+`client.refusal` looks up the code of an error answer for a hint, and whether the code shows that
+nothing was carried out. The sandbox answers with these codes; its OpenAPI document, its fault rules
+and `svc help assumptions` list them. The exit code of a refused command follows from the status:
+`ERROR_OF_STATUS` in `svc/errors.py`.
 """
 
 from typing import Final, NamedTuple
@@ -13,12 +13,13 @@ class ErrorCode(NamedTuple):
     """One code of an error answer.
 
     Attributes:
-        status: of HTTP.
-        meaning: what is wrong, within a sentence.
-        hint: what to do about it, where the request is not what is to be changed.
-        settles: the service looks for it only after it has looked for the idempotency key: nothing
-            was carried out under that key (promises R94, R113).
-        type: of the error, where not that of its status.
+        status: the HTTP status of the answer.
+        meaning: what is wrong, as a part of a sentence.
+        hint: what to do, where changing the request does not help; else empty.
+        settles: the service checks for this error only after it has looked for the idempotency
+            key: an answer with the code shows that nothing was carried out under that key
+            (promises R94, R113).
+        type: the error's type, where it is not the usual one of its status.
     """
 
     status: int

@@ -1,6 +1,7 @@
 """The noun `event`: the type of a change, and the object at that time (spec: Event, Events).
 
-As data: `svc events list` and `get`, and the sandbox's events, are built from it.
+As data: its fields and its only verb, retrieve. `svc events retrieve`, its view, the sandbox's
+`/v1/events/ID` and the schemas of webhooks in the OpenAPI document are built from it.
 """
 
 from typing import Final

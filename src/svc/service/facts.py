@@ -1,11 +1,9 @@
-"""Constants of the API: limits, schedules, header names, types of events, index of nouns.
+"""Constants of the API: limits, schedules, header names, key prefixes, types of events, countries.
 
-The sandbox, the client and the tests read the same facts here, so that a correction from the real
-service changes one place.
-
-The first half has what the specification says, the second what we chose where it is silent. The
-client, the listener, the sandbox and the tests all read them here, so that a correction from the
-real service changes one place.
+`NOUNS` is the index of nouns: what is known of each before its file is loaded. The first part has
+what the specification says, the second what we chose where it is silent, the third country codes.
+`cli`, `client`, `listen`, `keys`, the sandbox and the tests read them here, so that a correction
+from the real service changes one place.
 """
 
 from typing import Final, Literal, NamedTuple, TypeAlias, get_args
@@ -19,9 +17,10 @@ class NounFacts(NamedTuple):
     """What is known of a noun before its file is loaded.
 
     Attributes:
-        prefix: of the ids of its objects.
-        summary: its line in `svc --help`; empty for one without calls of its own.
-        permission: what a restricted key needs, where not called as its file.
+        prefix: what the ids of its objects begin with.
+        summary: its line in `svc --help`; empty for a noun without calls of its own.
+        permission: the resource that a restricted key names for the noun; empty where that is the
+            name of the noun's file.
     """
 
     prefix: str

@@ -1,7 +1,7 @@
 """The fields that orders and landed-cost quotes share: shipping address and line items.
 
-`service.orders` and `service.landed_cost_quotes` put them into their nouns; `--item` of a command
-line is parsed by `ITEM` (`cli.framework.inputs`).
+`service.orders` and `service.landed_cost_quotes` put `SHIPPING` and `ITEMS` into their nouns;
+`cli.framework.inputs` parses `--item NAME=VALUE,...` of a command line by the fields of `ITEM`.
 """
 
 from typing import Final

@@ -1,7 +1,7 @@
 """The noun `landed_cost_quote`: duties, taxes and fees (spec: Landed-cost quote, Landed cost).
 
-As data: its fields, statuses and verbs. `svc landed-cost-quotes` and the sandbox's quotes are built
-from it.
+As data: its fields and its verbs, create and retrieve. `svc landed-cost-quotes`, its options,
+columns and checks, and the sandbox's quotes are built from it.
 """
 
 from typing import Final

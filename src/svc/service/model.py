@@ -1,9 +1,9 @@
 """The types by which `service` describes the API: kinds of values, fields, actions, resources.
 
-Each noun's file makes one `Resource` of them. The readers are `cli` (commands and options),
-`client` (checks of bodies and answers), `batch`, `render` (views and CSV columns) and the sandbox
-(schema and rules); here are only look-ups. Plain NamedTuples, for a command loads them each time
-that it starts.
+Each noun's file makes one `Resource` of them: `Kind` says what a value may be, `Field` what is
+known of one field, `Action` of one verb. The readers are `cli` (commands, options), `client`
+(checks of bodies and answers), `batch`, `render` (views, CSV columns), `listen.examine` and the
+sandbox (schemas, rules). Plain NamedTuples with look-ups: every command loads them at its start.
 """
 
 from collections.abc import Mapping
@@ -37,16 +37,16 @@ class Kind(NamedTuple):
     Attributes:
         minimum, maximum: bounds of a number; `maximum` also limits the characters of a text and
             the entries of a list.
-        words: of a choice; of a country, codes beyond ISO 3166-1.
-        answered: words that answers alone have.
-        of: the object that an identifier is of, or that stands here whole.
-        fields: of an object.
-        entry: of a list.
-        currency: the field beside it that holds an amount's currency.
-        pattern, shape: of a text, as a regular expression and in words.
-        unique: entries of a list are.
+        words: the words of a choice; of a country, codes beyond ISO 3166-1.
+        answered: further words of a choice, which only answers have.
+        of: the name of the object that an identifier names, or that is embedded whole.
+        fields: the fields of an object.
+        entry: the kind of a list's entries.
+        currency: the field beside an amount that holds the amount's currency.
+        pattern, shape: the form of a text, as a regular expression and in words.
+        unique: no two entries of a list are equal.
         one_of: groups of fields, of which an object has exactly one.
-        merged: an update changes of an object only what it names.
+        merged: an update changes only those fields of the object that the request names.
     """
 
     type: ValueType
@@ -74,32 +74,38 @@ class Field(NamedTuple):
     """One field of an object: where it may be given, what proves an answer, how people see it.
 
     Attributes:
-        help: the line of its option in help; `{words}` are those of its kind.
-        option: the option that gives it, with what stands for its value: `--amount N`.
-        given: verbs whose request may have it; empty for a field of answers alone. Those inside an
-            object may be given wherever the object may, unless they are `made`.
-        required: a request that makes an object must have it.
-        assumed: the specification does not show that it is required: the sandbox enforces it, the
-            client lets the service say so.
-        clearable: an empty value is an absent one; else it is refused.
-        default: what a new object has where nothing was given.
-        example: of a value, as JSON has it.
+        help: the line of the field's option in help; `{words}` stands for the words of its kind.
+        option: the option that gives the field, with a name for the value: `--amount N`.
+        given: verbs whose request may have the field, separated by spaces; empty for a field that
+            only answers have. A field inside an object may be given wherever the object may,
+            unless it is `made`.
+        required: a request that creates an object must have the field.
+        assumed: the specification does not show that the field is required: the sandbox enforces
+            it, the client sends the request and lets the service refuse it.
+        clearable: an empty value counts as an absent one; where false, it is refused.
+        default: the value in a new object where the request gave none.
+        example: an example of a value, as JSON has it.
         nullable: an answer may have null.
-        made: inside an object, a field of answers alone.
-        answered: "always", "never", "given" (only where it was given), "create" (only once).
-        answered_as: the field of the answer that it becomes.
-        proof: "same": with another value it is the answer to another request (promise R93);
-            "equal": another value contradicts the request (promise R15).
-        label: how people read it.
-        column: its place in lists and the rank by which columns are dropped, the highest first.
-        card: its place among the lines of the object, 0 for none, or among its parts.
-        lifted: its label where it stands among the fields of the object around it.
+        made: inside an object, a field that only answers have.
+        answered: when answers have the field: "always", "never", "given" (only where the request
+            gave it), "create" (only in the answer to the creation).
+        answered_as: the field of the answer that has this field's value, where named otherwise.
+        proof: how the client compares an answer's value with the request's. "same": with another
+            value it is the answer to another request (promise R93); "equal": another value
+            contradicts the request (promise R15); empty: it is not compared.
+        label: the field's name for people.
+        column: its place in the table of a list, and its rank: where the screen is too narrow,
+            columns are dropped by rank, the highest first.
+        card: its place among the lines by which one object is shown, 0 for none, or among its
+            parts.
+        lifted: its label where a field inside an object is shown among those around the object.
         fallback: the field that is shown where this one has no value.
-        shown: how a value looks, where its kind does not tell.
-        during: the only status in which it says anything.
-        due_while: the status in which it is a deadline that lists can be asked for.
-        part_of: the amount of which this one went back; lists say so beside the status.
-        csv: the field that its column follows in CSV, where not the one before; "-" for none.
+        shown: the style in which a value is shown, where its kind does not say so.
+        during: the only status in which the field is shown.
+        due_while: the status in which the field is a deadline, by which lists can be filtered.
+        part_of: the amount of which this amount was returned; lists show that beside the status.
+        csv: the field whose column stands before this one in CSV, where that is not the field
+            before; "-" for no column.
     """
 
     name: str
@@ -129,12 +135,12 @@ class Field(NamedTuple):
     csv: str = ""
 
     def is_given(self, verb: str) -> bool:
-        """Whether a request of this verb may have it."""
+        """Whether a request of this verb may have the field."""
         return verb in self.given.split()
 
     @property
     def is_needed(self) -> bool:
-        """Whether the client itself refuses a new object without it."""
+        """Whether the client itself refuses to send a creation without the field."""
         return self.required and not self.assumed
 
 
@@ -142,28 +148,29 @@ class Action(NamedTuple):
     """One verb of a resource: a method on its path.
 
     Attributes:
-        summary: what it does, for help and OpenAPI.
-        example: of the words behind the verb, as a command line has them.
+        summary: what the action does, for help and OpenAPI.
+        example: the words behind the verb in the example of the command's help.
         more: further sentences of help.
-        fields: that its request may have beside those of the resource.
-        step: what its path ends with, such as `/cancel`.
+        fields: fields that the request may have beside those of the resource.
+        step: the end of the action's path, such as `/cancel`.
         answers: names that the answer's `object` may have, where not the resource's own.
-        encoding: of its body.
-        money: what it does where it moves money, with the objects that it names in braces.
-        money_of: the object that it names whose money it is.
+        encoding: the encoding of the request's body.
+        money: where the action moves money: what it does, as the question before it says, with the
+            objects that the request names in braces. Empty where no money moves.
+        money_of: which of these objects the money belongs to, such as the payment of a refund.
         fails: fields of the answer, each with the values that mean that what was asked for has
             failed (promise R117).
         only_with: the field of the request that must be true for `money` and `fails` to count.
-        whole: without an amount it moves all that there is.
-        settles: what it makes reaches a final status by itself.
-        limit: the setting `limits.GROUP` under which what it moves is counted; empty for none.
-        many: a batch can do it for every row of a file.
+        whole: a request without an amount moves all that is left.
+        settles: the object that the action makes reaches a final status by itself.
+        limit: the setting `limits.GROUP` under which the moved amount is counted; empty for none.
+        many: a batch can carry the action out for every row of a file.
         rows: what a person is asked to confirm of a batch in live mode; empty where no money moves.
         total: the field of the answer that a batch adds up.
-        twice: the same request twice does the same thing twice.
-        permission: the resource that a restricted key must be allowed, if it is another one.
+        twice: the same request sent twice has its effect twice, without an idempotency key.
+        permission: the resource that a restricted key must be allowed, if not the action's own.
         refuses: error codes beyond those of its fields: what states and relations forbid.
-        assumed: the specification does not show it.
+        assumed: the specification does not show the action.
     """
 
     verb: str
@@ -191,12 +198,12 @@ class Action(NamedTuple):
 
     @property
     def method(self) -> Literal["GET", "POST"]:
-        """Of HTTP."""
+        """The HTTP method of the action."""
         return "GET" if self.verb in ("retrieve", "list") else "POST"
 
     @property
     def is_on_one(self) -> bool:
-        """Whether its path has the id of one object."""
+        """Whether the action's path has the id of one object."""
         return self.verb not in ("create", "list")
 
 
@@ -204,8 +211,8 @@ class Implied(NamedTuple):
     """An event that the state of an object shows to have been sent (spec: Events).
 
     Attributes:
-        event: its type.
-        at: the field with its time; empty where no field has it.
+        event: the type of the event.
+        at: the field with the time of the event; empty where no field has it.
         given: the field whose value shows that it was sent, where `at` does not.
         status: the only status that shows it; empty for every status.
     """
@@ -226,17 +233,17 @@ class Resource(NamedTuple):
     """One noun of the API.
 
     Attributes:
-        name: of its objects, as their `object` says.
-        title: of one object, for people.
-        section: of the specification.
-        fields: in the order of answers, but for `object`.
-        path: of its list; its objects have their id behind it.
-        actions: in the order of the specification.
-        statuses: all that are known.
-        final: those that end a wait.
-        failures: those that mean that it failed.
-        headline: the field that people read as its status.
-        short: its title in an operation's id, where not the whole.
+        name: the name of the objects, as their field `object` says.
+        title: the name of one object for people.
+        section: the section of the specification.
+        fields: all fields but `object`, in the order of answers.
+        path: the path of the list; an object's path is this and the object's id.
+        actions: the verbs, in the order of the specification.
+        statuses: all statuses that are known.
+        final: the statuses that end a wait.
+        failures: the statuses that mean that the object failed.
+        headline: the field that people read as the object's status.
+        short: the title in an operation's id, where not `title`.
         implies: the events that an object's state shows to have been sent.
         money: the fields of the amount that an object had and of what is gone of it, where a POST
             moves what is left; the second may be empty.
@@ -258,17 +265,17 @@ class Resource(NamedTuple):
 
     @property
     def word(self) -> str:
-        """Of its commands, such as `landed-cost-quotes`."""
+        """The word of the noun's commands, such as `landed-cost-quotes`."""
         return f"{self.name}s".replace("_", "-")
 
     @property
     def prefix(self) -> str:
-        """Of the ids of its objects."""
+        """What the ids of the noun's objects begin with, such as `ord_`."""
         return NOUNS[self.name].prefix
 
     @property
     def permission(self) -> str:
-        """What a restricted key needs."""
+        """The resource that a restricted key must be allowed, such as `orders`."""
         known = NOUNS[self.name]
         return known.permission or (f"{self.name}s" if known.summary else "")
 
@@ -303,7 +310,7 @@ def text(maximum: int) -> Kind:
 
 
 def build_shape(pattern: str, shape: str) -> Kind:
-    """A text of a fixed shape."""
+    """A text of a fixed form: a regular expression, and the same in words."""
     return Kind("text", pattern=pattern, shape=shape)
 
 
@@ -313,12 +320,12 @@ def amount(minimum: int = 1, currency: str = "currency") -> Kind:
 
 
 def integer(minimum: int, maximum: int) -> Kind:
-    """A whole number that is no money."""
+    """A whole number that is not an amount of money."""
     return Kind("integer", minimum, maximum)
 
 
 def identifier(of: str) -> Kind:
-    """The id of an object."""
+    """The id of an object with this name."""
     return Kind("identifier", of=of)
 
 
@@ -333,7 +340,7 @@ def group(*fields: Field, one_of: tuple[tuple[str, ...], ...] = (), merged: bool
 
 
 def embed(of: str) -> Kind:
-    """A whole object of its own inside another one."""
+    """An object with this name, whole, inside another object."""
     return Kind("object", of=of)
 
 

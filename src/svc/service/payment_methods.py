@@ -1,9 +1,8 @@
 """The noun `payment_method`: a card that a shopper chose to save (spec: Saved payment method).
 
-No endpoint answers one by itself; it stands inside a payment.
-
-It has no command: no call returns one by itself, it stands inside a payment. The sandbox and the
-views of payments are built from it.
+As data: its fields. The noun has no command and no call: no endpoint answers a saved payment method
+by itself, it stands inside a payment. The sandbox's saved cards, the views of payments and the
+schema of the OpenAPI document are built from it.
 """
 
 from typing import Final

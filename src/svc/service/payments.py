@@ -1,7 +1,7 @@
 """The noun `payment`: one object for each attempt to pay an order (spec: Payment, Payments).
 
-As data: its fields, statuses and verbs. `svc payments` and the sandbox's payments are built from
-it.
+As data: its fields, statuses and verbs, which only read. `svc payments`, its columns and checks,
+and the sandbox's payments are built from it.
 """
 
 from typing import Final

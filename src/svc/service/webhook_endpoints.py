@@ -1,7 +1,7 @@
 """The noun `webhook_endpoint`: a URL to which events are sent (spec: Webhook endpoint).
 
-As data: its fields, statuses and verbs. `svc webhook-endpoints` and the sandbox's endpoints are
-built from it.
+As data: its fields, statuses and its only verb, create. `svc webhook-endpoints create` and the
+sandbox's endpoints are built from it.
 """
 
 from typing import Final
