@@ -35,8 +35,8 @@ class Call(NamedTuple):
             field (promise R15).
         operation: the name of a documented POST, such as `refunds.create`.
         creates: whether its answer is a new object.
-        names: the ids that it names, by field; an answer with other ids belongs to another request
-            (promise R93).
+        names: the ids that it names, and a recipient's account, by field; an answer with others
+            belongs to another request (promise R93).
         assumed: whether the specification does not show the call.
     """
 

@@ -122,7 +122,8 @@ class Client(WireOwner):
         ca_bundle: PEM file trusted besides the system's authorities.
         quota: retry quota that several clients share.
         expected: called for each new connection; False if another service answers there.
-        show_progress: returns a context manager around each call, which is passed its attempts.
+        show_progress: returns a context manager around each call; the function that it gives is
+            called with the number of each attempt.
 
     Raises:
         UsageError: before anything is sent, see `api_keys.refuse_plain_http`.
@@ -172,7 +173,7 @@ class Client(WireOwner):
         """Builds the exact request, so that a journal can keep it before it is sent (R2).
 
         Raises:
-            AuthError: it holds a secret (promises R28, R100).
+            AuthError: the request holds a secret (promises R28, R100).
         """
         return prepare(
             call,
@@ -205,7 +206,7 @@ class Client(WireOwner):
         removes those whose value is empty; `raw` replaces the body.
 
         Raises:
-            AuthError: it holds a secret (promises R28, R100).
+            AuthError: the request holds a secret (promises R28, R100).
         """
         made = self.prepare(call, idempotency_key=idempotency_key)
         if raw is not None:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class Deadline:
-    """A moment on the monotonic clock."""
+    """A moment on the monotonic clock, at which waiting for an answer ends."""
 
     __slots__ = ("_at", "_clock")
 

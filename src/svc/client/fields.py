@@ -4,8 +4,8 @@ Single commands, `svc post` and the rows of a batch all use `check_body`. An unk
 allowed: the service may have it. A name that is similar to a known field is refused: a refund with
 `amout` would return the whole payment.
 
-The calls are in `cli.framework.sending`, `client.find` and `batch.validate`: a body in, nothing or
-a UsageError out.
+`cli.framework.sending` and `batch.validate` call it: an operation and a body in, nothing or a
+UsageError out.
 """
 
 import re

@@ -1,8 +1,8 @@
 """Builds the call for a path or an id: for `svc get`, `svc post` and requests of the journal.
 
-`delivery` builds its look-ups with it too. A POST to a documented path gets the checks of its
-operation: a refund that is sent by `svc post /v1/refunds`, or resumed from the journal, is checked
-like one of `svc refunds create`. A GET gets the check of its path alone.
+`delivery` builds its look-ups with it too. The answer to a POST to a documented path is checked as
+the operation demands: that of `svc post /v1/refunds`, or of a refund resumed from the journal, like
+that of `svc refunds create`. Of a GET by its path only the path is checked.
 """
 
 from collections.abc import Mapping

@@ -33,14 +33,17 @@ class _Named(dict[str, object]):
 
 
 def applies_to(action: Action, body: Body | None) -> bool:
-    """Whether the money and the failures of an action apply to a request with this body."""
+    """Whether a request with this body moves the action's money, and can fail as it does.
+
+    Some actions do so only with a field that is true, such as `submit` for evidence of a dispute.
+    """
     return not action.only_with or (body or {}).get(action.only_with) in (True, "true")
 
 
 def action_of(call: Call) -> str:
     """Describes a POST that moves money, such as `capture order ord_1`; empty for any other POST.
 
-    An undocumented POST may move money.
+    An undocumented POST may move money, and is described by its path.
     """
     known = service.operation(call.operation)
     if known is None:

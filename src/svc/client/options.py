@@ -30,8 +30,8 @@ class RequestOption(NamedTuple):
         words: the name of its set of words in the completion scripts.
         minimum: the smallest amount.
         is_needed: whether a request is refused without it.
-        instead: of one that is needed, the options that may be given together in its place.
-        field: that it gives.
+        instead: the options that may be given together in place of a needed one.
+        field: the field that the option gives.
     """
 
     name: str
@@ -131,7 +131,7 @@ def _words(noun: Resource, field: Field) -> str:
 
 
 def item_placeholder(entry: Iterable[Field]) -> str:
-    """Formats an item with placeholders for a hint; no value is invented (promise R120)."""
+    """Formats an entry of a list, such as an order's item, for a hint; no value is invented."""
     return ",".join(f"{field.name}={field.name.upper()}" for field in entry if field.required)
 
 

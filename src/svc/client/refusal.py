@@ -1,7 +1,8 @@
 """Reads an error answer, whatever its shape, and builds the error with its class and hint.
 
-`reply` reads the body of each answer that is no 2xx; `ending` builds the error of a definite
-refusal from it. The other functions say what a refusal proves: about the key, or about an effect.
+`reply` reads the body of each answer that is no 2xx; `ending` and `sandbox` build the error of a
+definite refusal from it. The other functions say what a refusal proves: about the idempotency key,
+or about an effect.
 """
 
 import re
@@ -33,7 +34,7 @@ _PLAIN: Final = r"[A-Za-z0-9_]+(?:\[[A-Za-z0-9_]+\])*"
 
 
 def parameter(call: Call, code: str | None, param: str | None) -> str | None:
-    """Names the option that gives a parameter; `param` is in bracket form."""
+    """The hint for a refused parameter, such as `Change --amount N`; None for other refusals."""
     if not call.changes or not (code or "").startswith("parameter_"):
         return None
     if call.path.startswith(_CONTROLS):  # whose fields are options of other names

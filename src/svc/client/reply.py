@@ -1,8 +1,8 @@
 """Classifies the answers of the service and builds a `Reply` from a valid one.
 
-`client` calls `classify` after each attempt: what came over the wire in, an `AttemptResult` out,
-from which `retry` decides. `reply_of` then builds the `Reply` that commands print and `delivery`
-records.
+`client` and `sandbox` call `classify` after each attempt: what came over the wire in, an
+`AttemptResult` out, from which `retry` decides. `reply_of` then builds the `Reply` that commands
+print and `delivery` records.
 """
 
 from collections.abc import Callable

@@ -1,7 +1,7 @@
 """Encodes a call as the exact bytes that every attempt sends (promise R1).
 
-`client` and `sandbox` call `prepare`: a `Call` in, a `Prepared` out (headers, body, idempotency
-key), which `delivery` stores in the journal before the first attempt.
+`client`, `sandbox` and `probe` call `prepare`: a `Call` in, a `Prepared` out (headers, body,
+idempotency key), which `delivery` stores in the journal before the first attempt.
 """
 
 import os
