@@ -31,7 +31,13 @@ class Spec:
 
 @dataclass(frozen=True, slots=True)
 class CommandRow:
-    """The commands, options and kinds of arguments that can follow one command."""
+    """The commands, options and kinds of arguments that can follow one command.
+
+    Attributes:
+        path: the words of the command after `svc`.
+        commands: pairs of a subcommand and its summary.
+        shared: the groups of options that the command takes beside its own.
+    """
 
     path: str
     commands: Words
@@ -42,7 +48,13 @@ class CommandRow:
 
 @dataclass(frozen=True, slots=True)
 class Tables:
-    """The content of a completion script."""
+    """The content of a completion script.
+
+    Attributes:
+        shared: the options of each group that commands share.
+        words: the sets of words by name, each word with its meaning.
+        long_names: the command for each short name.
+    """
 
     rows: tuple[CommandRow, ...]
     shared: dict[OptionGroup, tuple[Spec, ...]]

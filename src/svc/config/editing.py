@@ -152,7 +152,7 @@ def remove_profile(path: Path, name: str) -> Config:
 
 
 def field_of(name: str) -> ConfigField:
-    """Finds the field of a dotted name; raises ConfigError: it is unknown; names the nearest."""
+    """Finds the field of a dotted name; raises ConfigError: unknown; it has the nearest name."""
     parts = name.split(".")
     known, last = SETTINGS, parts[0]
     if limit := limit_of(name):

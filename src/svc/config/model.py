@@ -1,8 +1,8 @@
 """The configuration as data: every name that the file may have, with the check of its value.
 
 `reading` fills a `Config` with its `Profile`s from the file. `reading`, `editing` and `svc config`
-look names up in `SETTINGS`, `PROFILE` and `LIMITS`. `settings` takes a command's values from the
-`Config` and the profile in use.
+look names up in `SETTINGS`, `PROFILE` and `LIMITS`, whose checks return a complaint, or None for a
+valid value. `settings` takes a command's values from the `Config` and the profile in use.
 """
 
 import re
