@@ -1,6 +1,7 @@
 """Determines the amount that a request would move, for the money limits of the configuration.
 
-`send` and `svc batch` ask a `ChargeReader` where a limit applies and the request names no amount.
+`send` and `svc batch` ask a `ChargeReader` where a limit applies and the request lacks its amount
+or currency, as a refund lacks the currency: a request in, a `Charge` out.
 """
 
 from svc.client import find

@@ -14,7 +14,7 @@ from svc.delivery.journal.entry import KEY_REUSED, Intent
 
 
 class Known(IntEnum):
-    """The outcome of a request by its evidence; of two sources the greater value counts."""
+    """The outcome of a request by its evidence; of journal and results file the greater counts."""
 
     NOTHING = 0
     NOT_SENT = 1
@@ -51,7 +51,7 @@ class PastLine(NamedTuple):
         key_fingerprint: the fingerprint of the API key.
         code: the code of its error, if it has one.
         row: the number of the row.
-        about: the digest of the object that the request is about.
+        about: the digest of its subject, such as the payment of a refund.
     """
 
     outcome: str

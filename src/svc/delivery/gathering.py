@@ -107,7 +107,7 @@ class EvidenceList(Sequence[Evidence]):
         return self._keys.find(_mark_key(key))
 
     def find_equal(self, number: int) -> Sequence[int]:
-        """The numbers of all requests with the idempotency key of one, in order."""
+        """The numbers of all requests with the idempotency key of the request of a number."""
         return self._equal.get(number) or (number,)
 
     def get_known(self, number: int) -> Known:

@@ -136,7 +136,7 @@ def _digest(data: bytes) -> str:
 
 
 def fold(name: str, text: str) -> str:
-    """Normalises the text of a parameter for the likeness; `name` is its last name."""
+    """Normalises the text of a parameter for the likeness; `name` ends its path."""
     if name in _WORDED and text:
         if not text.isascii():
             from unicodedata import normalize

@@ -218,7 +218,7 @@ class BatchFacts(NamedTuple):
         evidence: the outcomes of the requests of the batch with this label.
         duplicates: requests outside the batch that are duplicates of a row.
         doubles: whether the operation has its effect again if it is sent twice.
-        unseen: the account of requests that only a results file has.
+        unseen: whether requests that only a results file has are of the account in use.
         world: identifies the state of a sandbox; None for any other service.
         expired: requests that must not be sent again by a sandbox's clock, with the error (R4).
     """

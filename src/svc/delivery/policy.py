@@ -23,7 +23,7 @@ class KeyRelation(Enum):
 
 
 class DuplicateState(Enum):
-    """What is known of a like request outside the batch and its label."""
+    """What is known of a duplicate of a row in another batch or label, or of a single command."""
 
     NONE = "none"
     OLD = "done in another batch or label more than seven days ago"

@@ -218,10 +218,11 @@ class BatchTable:
         self._state.change(end)
 
     def compact_expired_batch(self) -> bool:
-        """Deletes the request bodies of one batch that was last run `WHOLE_SECONDS` ago.
+        """Deletes the bodies of done requests of one batch that was last run 90 days ago.
 
-        Returns False if there is no such batch. Unresolved requests keep their bodies. A batch
-        whose process was killed is treated as any other.
+        Its refused and unsent requests are deleted as well; unresolved ones stay as they are.
+        Returns False if there is no such batch. A batch whose process was killed is treated as any
+        other.
         """
         now = self._clock.now()
         found = [

@@ -4,7 +4,7 @@ The order is always `record` (or `lease`, to send it again), `Client.deliver`, `
 that dies in between leaves the request unresolved and its lease free.
 
 `send` uses it for single commands, `rows` for batches; `svc requests` lists, shows and deletes with
-it. The statements are in `transaction`, the table is in the state database.
+it. Most statements are in `transaction`; the table `requests` is in the state database.
 """
 
 import os
@@ -213,7 +213,7 @@ class Journal:
         return intent
 
     def forget_old(self, now: float) -> int:
-        """Deletes some settled requests that are too old at `now` (Unix seconds); their number."""
+        """Deletes single commands' requests settled 90 days before `now`, at most 1,000; counts."""
         # A clock that was put ahead makes nothing old that a limit counts.
         boot, uptime = self._rules.uptime() or ("", 0.0)
         old = (now - KEPT_SECONDS, boot, uptime - KEPT_SECONDS)

@@ -10,8 +10,8 @@ Ages are measured by the machine's uptime, which a change of the clock does not 
 restart they are measured by the clock; a time in the future counts, so that setting the clock back
 does not free a limit.
 
-`transaction` checks each new POST with a `LimitBook` while it records it; `svc batch` shows what is
-left.
+`transaction` checks each new POST with a `LimitBook` while it records it; `svc batch` checks all of
+its rows before, and `svc whoami` shows what is left.
 """
 
 from collections.abc import Callable, Iterable, Sequence

@@ -1,6 +1,7 @@
 """The errors for requests that are not sent, or not sent again: code, message, next command, class.
 
-`SendRefusal.about` builds the error of a table row for one request (promises R4, R5, R12).
+Each reason is a `SendRefusal`, a constant of this module; its `about` builds the error for one
+request (promises R4, R5, R12).
 
 `transaction`, `send`, `ending` and `svc requests` raise them when a decision refuses a request.
 """
@@ -55,7 +56,7 @@ class _RequestWords:
 
 
 class SendRefusal(NamedTuple):
-    """One row; `message` and `hint` are formatted with the request as `r`."""
+    """One reason not to send; `message` and `hint` are formatted with the request as `r`."""
 
     code: str
     message: str
@@ -248,7 +249,7 @@ def build_unknown_request(identifier: str) -> NotFound:
 
 
 def build_duplicate_in_batch_error(path: str, name: str) -> Conflict:
-    """A list that another process is running has the same as one of its rows (promise R92)."""
+    """Builds the error for a request that is also a row of a running batch (promise R92)."""
     return Conflict(
         f"The same request (POST {path}) is a row of the list {name}, which another process is "
         "running now. Nothing was sent.",

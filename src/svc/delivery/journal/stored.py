@@ -1,7 +1,7 @@
 """Converts a POST to the values from which it can be sent again byte for byte, and back.
 
-`entry.NewIntent` is made of `store_call`'s result before sending; `svc requests resume` rebuilds
-the request by `restore_call`. A `Scope` says for whom and where a request is.
+`transaction` records what `store_call` returns; `send` and `rows` rebuild the request by
+`restore_call`, also to send it again. A `Scope` says for whom and where a request is.
 """
 
 import hashlib
@@ -76,7 +76,7 @@ def store_call(call: Call, prepared: Prepared) -> Stored:
 
 
 def restore_call(kept: Stored, base_url: BaseUrl) -> tuple[Call, Prepared]:
-    """Rebuilds the request for `Client.deliver(..., sent_before=True)`.
+    """Rebuilds the call and the request that `Client.deliver` takes.
 
     Method, path, body, version and idempotency key are the first run's (promise R1), and the call
     has the checks of its operation again.

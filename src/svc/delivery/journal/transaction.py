@@ -1,4 +1,4 @@
-"""Changes to the journal of POSTs within one transaction, with the SQL; used by `journal` alone.
+"""Changes to the journal of POSTs within one transaction, with the SQL; `journal` makes them.
 
 Each method is one step of `Journal`: record, begin again, settle, release, delete. It refuses what
 a rule forbids (a duplicate, a limit, a running batch) before a row is written.
