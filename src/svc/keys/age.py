@@ -35,10 +35,10 @@ class SecretRecord:
         name: a key's fingerprint, or the id of a webhook endpoint.
         since: when it was added, registered or rolled; None where that is unknown.
         old_name: the key that it took the place of, which may work until `old_ends_at`.
-        test_data: it was made by a sandbox for itself: it need never be replaced, and is gone once
-            that is reset.
-        variable: it is in the environment and not in a keyring.
-        kept: where it lies otherwise: what a sandbox has made for itself never saw a keyring.
+        test_data: whether a sandbox has made it for itself: it need never be replaced, and is gone
+            once the sandbox is reset.
+        variable: whether it is in the environment and not in a keyring.
+        kept: where it lies otherwise: in a keyring, or with the data of a sandbox.
     """
 
     what: What
@@ -55,7 +55,7 @@ class SecretRecord:
 
     @property
     def identity(self) -> str:
-        """The same for as long as the secret has its place, and after it was replaced."""
+        """A text that stays the same for the place of a secret, also after it was replaced."""
         name = "" if self.what == "api_key" else self.name
         parts = (self.what, self.origin, self.profile, self.mode, name)
         return "|".join(("variable", *parts) if self.variable else parts)
@@ -79,7 +79,7 @@ class SecretAge:
 
 
 def assess_age(secret: SecretRecord, now: float, *, max_age: float, warn: float) -> SecretAge:
-    """Whether a secret is older than `max_age` seconds, or will be in `warn` seconds."""
+    """Judges whether a secret is older than `max_age` seconds, or will be in `warn` seconds."""
     old = _compute_old_end(secret)
     ends_by = old if old is not None and old > now else None
     if secret.since is None:
@@ -93,7 +93,7 @@ def assess_age(secret: SecretRecord, now: float, *, max_age: float, warn: float)
 
 
 def days_old(since: float, now: float) -> int:
-    """Whole days; 0 of what a clock that was wrong has put into the future."""
+    """The age in whole days; 0 if `since` is in the future, as a wrong clock may have noted."""
     return max(0, int((now - since) // DAY_SECONDS))
 
 
@@ -141,7 +141,7 @@ class SecretRecords:
     def claim(self, due: list[SecretRecord], now: float) -> list[SecretRecord]:
         """Returns the reminders that were not shown for a day, and records that they are shown now.
 
-        Of two processes that ask at once, one gets each.
+        Of two processes that ask at once, only one gets a reminder.
         """
         with self._open() as state, state.write() as tx:
             return [

@@ -3,7 +3,8 @@
 One exception: a sandbox's rolled key, which is public test data, if there is no keyring.
 
 `svc keys add`, `roll` and `remove` write it beside the keyring; `list`, `doctor` and the reminders
-read it, so that none of them has to open the keyring.
+read it, so that none of them has to open the keyring. `resolve` looks up in it which keyring has
+the key.
 """
 
 from dataclasses import astuple, dataclass, replace

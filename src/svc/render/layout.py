@@ -27,7 +27,7 @@ LineCell = tuple[str, str]
 class LineLayout:
     """A terminal of so many columns, or, without `width`, a file whose lines are never broken.
 
-    `tick` marks what was verified where there is no room for the word; what is suggested begins
+    `tick` marks a verified delivery where there is no room for the word; suggested commands begin
     with `program_name`.
     """
 

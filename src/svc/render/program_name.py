@@ -18,7 +18,7 @@ class ProgramName:
     """The name by which `svc` was called, so that suggested commands can be typed unchanged.
 
     `typed` is the path of the running program, `search` is $PATH, and `words` are those that may
-    follow the name. Programs read `svc` itself: what is written for people alone passes here.
+    follow the name. Only texts for people are rewritten; output for programs always says `svc`.
     """
 
     def __init__(self, typed: str, search: str | None, words: Iterable[str]) -> None:

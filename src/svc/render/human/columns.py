@@ -1,6 +1,7 @@
 """Chooses the columns of a list: requested, of the view, or inferred; warns of unknown fields.
 
-`table` and `human` call it with the first page of objects, before a line is printed.
+`table` and `human` call it with the first page of objects, before a line is printed; `csv_format`
+only warns by it.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence

@@ -45,7 +45,7 @@ def fit(columns: Sequence[ViewField], rows: Sequence[TableRow], screen: Screen) 
     """Finds the most columns that fit the screen; None if not even those of rank 0 fit.
 
     Columns without any value are left out. Prose and times are shortened before a column is
-    dropped.
+    dropped, the highest rank (`ViewField.rank`) first.
     """
     for rank in sorted({column.rank for column in columns}, reverse=True):
         layout = fit_all(
