@@ -236,7 +236,7 @@ class ReplyContradiction(SvcError):  # noqa: N818
 
 
 class PartlyDone(SvcError):  # noqa: N818
-    """A batch or an export ended early; completed rows and objects stay done."""
+    """Rows of a batch were not done, or an export is not whole; what was done stays done."""
 
     exit_code = ExitCode.PARTIAL
     type = "partly_done"

@@ -34,12 +34,12 @@ def completion(
         bool, flag("--uninstall", "Take away what --install has put there.")
     ] = False,
     force: Annotated[
-        bool, flag("--force", "With --install: replace a file that is not ours.")
+        bool, flag("--force", "With --install: replace a file that svc did not write.")
     ] = False,
 ) -> None:
     """Print the completion script of a shell, or install it.
 
-    Commands, options and values complete without starting svc; ids come from what was seen lately.
+    Commands, options and values complete without starting svc; ids are those seen lately.
 
     $ svc completion bash --install
     $ svc completion fish --install

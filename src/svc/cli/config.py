@@ -29,7 +29,8 @@ def get(
 ) -> None:
     """Show what the configuration says, defaults included.
 
-    What has neither a value nor a fixed default is null: output is human at a terminal, else json.
+    A setting without a value and without a fixed default is null, such as output: it is human at a
+    terminal, else json.
 
     $ svc config get output
     $ svc config get profiles.shop.base_url
@@ -51,8 +52,8 @@ def set_(
 ) -> None:
     """Change a setting; the file's comments stay.
 
-    cache off stops keeping the ids that completion offers, and removes those that were kept.
-    A limit that there is already is changed by a person at a terminal: svc help limits.
+    With cache off the ids that completion offers are not kept, and those that are there are
+    removed. Only a person at a terminal changes a limit that exists (svc help limits).
 
     $ svc config set output json
     $ svc config set profiles.shop.auth basic

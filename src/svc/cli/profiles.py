@@ -89,7 +89,7 @@ def create(
 def remove(ctx: typer.Context, name: ProfileName) -> None:
     """Remove a profile that has no stored keys.
 
-    It asks first if it is the active one; -y goes on without, as a script must.
+    It asks first if the profile is the active one; a script gives -y.
 
     $ svc profiles remove shop
     """

@@ -213,7 +213,7 @@ def resume(ctx: typer.Context, request_id: RequestId) -> None:
 @verb(app)
 def adopt(
     ctx: typer.Context,
-    file: Annotated[str, argument("FILE", "A state database, as one that was set aside.")],
+    file: Annotated[str, argument("FILE", "A state database, such as one that was set aside.")],
 ) -> None:
     """Take over what can be read of another state database.
 
@@ -256,7 +256,7 @@ def start_empty(ctx: typer.Context) -> None:
     """Begin without the state database that was damaged and set aside.
 
     What is recorded in it is not known any more: look at recent orders, refunds and payouts first.
-    Where a limit is set a person at a terminal is asked, for it begins anew.
+    Where a limit is set a person at a terminal is asked, since the limit begins anew.
 
     $ svc requests start-empty
     """

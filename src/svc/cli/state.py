@@ -14,8 +14,8 @@ from svc.state.room import can_return_pages, kinds_of, rebuild, return_pages, ro
 app = make_app(
     """Show what takes the room of this machine's state database.
 
-    free_bytes are of what was forgotten: what comes next uses them, and svc state compact gives
-    them back to the disk.
+    free_bytes is the room that forgotten records have left: new records use it, and
+    svc state compact gives it back to the disk.
 
     $ svc state -o json --query free_bytes
     $ svc state compact

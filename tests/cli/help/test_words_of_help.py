@@ -38,6 +38,7 @@ def test_every_meaning_is_a_sentence() -> None:
         text = entry.help
         assert text[:1].isupper() or text.split(" ")[0] in words, (command, name, text)
         assert text.endswith((".", "_...")), (command, name, text)
+        assert " ." not in text, (command, name, text)
         assert not re.search(r"[Dd]efault:|the default|\(\d+\)", text), (command, name, text)
 
 

@@ -41,7 +41,9 @@ class BatchOptions(OptionSet):
         help="Where to write the result of each row, one line a row.",
         show_default="FILE.results.ndjson",
     )
-    force: bool = typer.Option(False, "--force", help="Overwrite a results file of something else.")
+    force: bool = typer.Option(
+        False, "--force", help="Overwrite a results file that belongs to another batch."
+    )
     name: str | None = typer.Option(
         None,
         "--import",
@@ -73,7 +75,7 @@ class BatchOptions(OptionSet):
         False, "--edited", help="Send rows that look like a done row whose values were changed."
     )
     skip_done: bool = typer.Option(
-        False, "--skip-done", help="Count the same request of a single command as the row."
+        False, "--skip-done", help="Count a row as done where a single command has sent the same."
     )
     retry_failed: bool = typer.Option(
         False, "--retry-failed", help="Send rows again whose refund or payout has failed."

@@ -47,7 +47,8 @@ class ExamArguments(OptionSet):
         str | None,
         option(
             "CMD",
-            "Prints what the handler has done: a number, or a line for each event. Run by a shell.",
+            "A shell command that prints what the handler has done: a number, or a line for each "
+            "event.",
         ),
     ] = None
     type_: Annotated[

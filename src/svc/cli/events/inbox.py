@@ -60,7 +60,7 @@ def entry_of(archive: InboxHistory, event_id: str) -> InboxEntry:
 app = make_app(
     """Show what was received, the newest first. Every delivery in it was verified.
 
-    State reset: the sandbox was reset before the event was forwarded.
+    The state reset means that the sandbox was reset before the event was forwarded.
 
     $ svc events inbox --failed --pending --since 2h
     $ svc events inbox --type 'order.*' -o ndjson
@@ -74,10 +74,11 @@ def inbox(
     ctx: typer.Context,
     type_: Annotated[str | None, option("GLOB", "Only these event types.", "--type")] = None,
     failed: Annotated[
-        bool, flag("--failed", "Only those that a target did not take, for good.")
+        bool,
+        flag("--failed", "Only those that a target did not take and that are not tried again."),
     ] = False,
     pending: Annotated[
-        bool, flag("--pending", "Only those still to be forwarded; goes with --failed.")
+        bool, flag("--pending", "Only those still to be forwarded; with --failed, those as well.")
     ] = False,
     since: Annotated[
         str | None, option("TIME", "Received since: 2h, 3d, yesterday or 2026-11-21.")

@@ -92,9 +92,9 @@ class ListenArguments(OptionSet):
         option(
             "HOW",
             "auto, none, cloudflared, ngrok or ssh:[USER@]HOST[:REMOTE_PORT]. auto starts "
-            "none for a service on this machine, else cloudflared or ngrok, as installed. ssh has "
-            f"port REMOTE_PORT, else {REMOTE_PORT}, of 127.0.0.1 at HOST lead here; your web "
-            "server there makes it https://HOST, or what --public-url says.",
+            "none for a service on this machine, else cloudflared or ngrok, whichever is there. "
+            f"With ssh, port REMOTE_PORT ({REMOTE_PORT} if left out) of 127.0.0.1 on HOST leads "
+            "here; your web server on HOST serves it as https://HOST, or as --public-url says.",
         ),
     ] = "auto"
     public_url: Annotated[str | None, option("URL", "A tunnel of yours that leads to --port.")] = (
@@ -126,8 +126,8 @@ class ListenArguments(OptionSet):
         option(
             "HOW",
             "fast waits for a target that is away, and tries again after no answer, 408, 425, "
-            "429 and 5xx: in 2 s, 10 s, 1 min, 10 min, then each hour, and at its next success; "
-            "real keeps the service's schedule; off tries once.",
+            "429 and 5xx: in 2 s, 10 s, 1 min, 10 min, then each hour, and once the "
+            "target has taken another event; real keeps the service's schedule; off tries once.",
         ),
     ] = "fast"
     header: Annotated[
@@ -186,7 +186,7 @@ class ListenArguments(OptionSet):
     ] = False
     adopt: Annotated[
         bool,
-        flag("--adopt", "Take over what waits for targets that were given before."),
+        flag("--adopt", "Take over events that wait for targets of earlier runs."),
     ] = False
     from_: Annotated[
         str | None,
@@ -203,9 +203,7 @@ class ListenArguments(OptionSet):
     ] = None
     from_start: Annotated[
         str,
-        option(
-            "WHEN", "With --from, where the first run begins: now, all, or a time as 2h or today."
-        ),
+        option("WHEN", "With --from, where the first run begins: now, all, 2h (ago) or today."),
     ] = "now"
     name: Annotated[
         str | None, option("NAME", "With --from: this reader's name.", show_default="the user's")

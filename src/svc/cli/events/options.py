@@ -54,7 +54,7 @@ Printed = Annotated[
     option(
         "WHAT",
         "What to print of an event: summary, payload (in JSON beside its bytes), or none, which "
-        "leaves forwards that went well out too.",
+        "also leaves out forwards that went well.",
         "--print",
     ),
 ]

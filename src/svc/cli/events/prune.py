@@ -23,7 +23,7 @@ app = make_app()
 def prune(
     ctx: typer.Context,
     failed: Annotated[
-        bool, flag("--failed", "Those that a target did not take, for good.")
+        bool, flag("--failed", "Those that a target did not take and that are not tried again.")
     ] = False,
     before: Annotated[
         str | None, option("TIME", "Received before: 30d, yesterday or 2026-11-21.")

@@ -84,8 +84,8 @@ def receive(ctx: typer.Context, arguments: ReceiveArguments) -> None:
     """Receive webhooks for a team: verify each, keep a copy, put it into a shared log.
 
     The service gets its 200 once a majority of the log's servers has the event on disk, and 503
-    where they have not, so that it comes again. Nothing is forwarded from here: that is what
-    svc events listen --from does, on every laptop and in every job.
+    where they have not, so that it delivers the event again. Nothing is forwarded from here: that
+    is what svc events listen --from does, on every laptop and in every job.
 
     $ svc events receive --to nats+tls://log.example.com/shop --public-url https://hooks.example.com/svc --port 8080
     """  # noqa: E501  an example is one line

@@ -34,7 +34,8 @@ class ReplayArguments(OptionSet):
         list[str] | None, argument("EVT...", "Events of the inbox, evt_...", show_default=True)
     ] = None
     failed: Annotated[
-        bool, flag("--failed", "All events that a target did not take, for good.")
+        bool,
+        flag("--failed", "All events that a target did not take and that are not tried again."),
     ] = False
     pending: Annotated[
         bool, flag("--pending", "All still to be forwarded, where no listener runs that does it.")
@@ -51,7 +52,7 @@ class ReplayArguments(OptionSet):
         list[str] | None,
         option(
             "PATH=VALUE",
-            "Change the event before it is sent, as data.object.amount=1; repeatable. Needs "
+            "Change the event before it is sent: data.object.amount=1; repeatable. Needs "
             "--forward-to; the header Svc-Changed says so, and nothing of it is kept.",
             "--set",
         ),

@@ -26,7 +26,7 @@ def sign(
     payload: Payload = None,
     secret_stdin: SecretStdin = False,
     endpoint: Annotated[
-        str | None, option("ID", "The endpoint whose secret signs it, we_... .")
+        str | None, option("ID", "The endpoint whose secret signs it: we_...")
     ] = None,
     now: Annotated[
         str | None,

@@ -40,7 +40,7 @@ SecretStdin = Annotated[
 def verify(
     ctx: typer.Context,
     header: Annotated[
-        list[str], option("VALUE", "The Svc-Signature header, one for each line of it.")
+        list[str], option("VALUE", "The Svc-Signature header; repeatable, for each line of it.")
     ],
     payload: Payload = None,
     secret_stdin: SecretStdin = False,

@@ -56,7 +56,10 @@ def _list(noun: Resource, action: Action) -> CommandBody:
             send_due(Session.of(ctx), make, given, deadline, due)
 
     if deadline is not None:
-        words = f"Only those in {deadline.due_while} that are due within this, as 7d; all pages."
+        words = (
+            f"Only those in {deadline.due_while} that are due within this time, such as 7d; all "
+            "pages."
+        )
         due_option = Annotated[str | None, options.option("DURATION", words)]
         parameters.append(_parameter("due", due_option, default=None))
     return _declare(command, noun, action, parameters)

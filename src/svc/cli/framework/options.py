@@ -177,7 +177,7 @@ class ListOptions(OptionSet):
     )
     all: bool = _listing("--all", help="List every object, page after page.")
     max: int | None = _listing(
-        "--max", metavar="N", help="List N objects, over several pages at need."
+        "--max", metavar="N", help="List N objects, over several pages if needed."
     )
     created_gte: str | None = _listing(
         "--created-gte",
@@ -188,7 +188,7 @@ class ListOptions(OptionSet):
         "--created-gt", metavar="TIME", help="Created after this; of a day, after it is over."
     )
     created_lte: str | None = _listing(
-        "--created-lte", metavar="TIME", help="Created at or before this; a day is in it."
+        "--created-lte", metavar="TIME", help="Created at or before this; of a day, until its end."
     )
     created_lt: str | None = _listing("--created-lt", metavar="TIME", help="Created before this.")
     param: list[str] | None = _listing(

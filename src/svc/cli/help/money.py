@@ -53,10 +53,10 @@ PAGE: Final = Page(
         ),
         f"""
         The same command within {figure("recent_minutes")} minutes is refused in live mode, and
-        reported in test mode;
-        --new-request means a second one. While the outcome of the first is unknown, the second is
-        refused in both. A request keeps its idempotency key for {figure("key_hours")} hours
-        until the service itself has proved an outcome: what a gateway answers in its place proves
+        reported in test mode. While the outcome of the first is unknown, the second is refused in
+        both. --new-request sends it all the same, with a key of its own. Until the service itself
+        has proved an outcome, a request keeps its idempotency key, for
+        {figure("key_hours")} hours: what a gateway answers in the service's place proves
         nothing.
         """,
         f"""

@@ -147,7 +147,7 @@ TOPICS: Final = {
     "faults": ("faults", "What can be made to go wrong in a sandbox, on purpose."),
     "ci": ("ci", "Running svc without a person at the terminal."),
     "timeline": ("timeline", "One story for any id, and what is missing in it."),
-    "limits": ("limits", "How much a machine may refund, pay out or capture in a time."),
+    "limits": ("limits", "How much a machine may refund, pay out or capture in an hour or a day."),
     "audit": ("audit", "Which events never came, told from the objects of the service."),
     "examine": ("examine", "Testing a webhook handler with good and bad deliveries."),
     "reminders": ("reminders", "When keys are to be replaced, and who says so."),

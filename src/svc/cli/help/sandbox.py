@@ -85,7 +85,7 @@ PAGE: Final = Page(
         """,
         Definitions(tuple((number, what_it_does(card)) for number, card in BEHAVIOURS.items())),
         """
-        Time stands under your control: refunds, payouts, deadlines, retries and expiries follow
+        Time is under your control: refunds, payouts, deadlines, retries and expiries follow
         the sandbox's clock. With --seed, equal calls give equal ids.
         """,
         f"""
@@ -99,8 +99,8 @@ PAGE: Final = Page(
         """,
         ShellLines(("svc sandbox settings error_envelope=nested",)),
         """
-        Answers and deliveries go wrong on purpose, also after the change is committed: svc help
-        faults. As strict as a service may be, and with a share of everything going wrong:
+        Answers and deliveries can be made to go wrong, also after the change is committed: svc help
+        faults. To be as strict as a service may be, and have a tenth of everything go wrong:
         """,
         ShellLines(
             ("svc sandbox settings encodings=documented require_idempotency_key=true chaos=0.1",)

@@ -168,8 +168,8 @@ PAGE: Final = Page(
         "To find out why a delivery does not verify:",
         ShellLines(('svc events verify --header "$SIGNATURE" --payload body.json --secret-stdin',)),
         """
-        Where the secret of the listener's own endpoint was rolled in the dashboard, give both: its
-        address stays, and the new one is kept for later runs.
+        Where the secret of the listener's own endpoint was rolled in the dashboard, give both
+        secrets: the endpoint stays the same, and the new secret is kept for later runs.
         """,
         ShellLines(("SVC_WEBHOOK_SECRET=NEW,OLD svc events listen --forward-to 3000",)),
         Heading("Tunnels"),

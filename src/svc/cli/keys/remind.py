@@ -37,7 +37,7 @@ def remind(
     max_age: Annotated[
         str, option("DURATION", "The age at which a key is to be replaced.")
     ] = "90d",
-    warn: Annotated[str, option("DURATION", "How long before that it is said.")] = "14d",
+    warn: Annotated[str, option("DURATION", "How long before that age a key is due.")] = "14d",
     format_: Annotated[
         ReminderFormat | None,
         option("FORMAT", f"One of {', '.join(get_args(ReminderFormat))}.", "--format"),

@@ -49,9 +49,9 @@ def env(
     port: Port = None,
     shell: Annotated[EnvShell, option("SHELL", f"One of {', '.join(SHELLS)}.")] = "sh",
 ) -> None:
-    """Print shell exports of its address and key. The key is a public constant.
+    """Print shell exports of a sandbox's address and key. The key is a public constant.
 
-    Where there is none, or more than one and no --port, it prints a command that fails.
+    Where no sandbox runs, or several and none is named by --port, it prints a command that fails.
 
     $ eval "$(svc sandbox env)"
     """

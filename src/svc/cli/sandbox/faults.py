@@ -39,17 +39,17 @@ class FaultArguments(OptionSet):
     times: SpoilTimes = None
     delay_ms: Annotated[
         int | None,
-        option(
-            "MS", "Answer or deliver so much later, in real milliseconds; goes with all others."
-        ),
+        option("MS", "Answer or deliver so many real milliseconds later, beside any other effect."),
     ] = None
     method: Annotated[
         str | None, _of_requests("METHOD", f"Only this method: {' or '.join(METHODS)}.")
     ] = None
-    path: Annotated[str | None, _of_requests("GLOB", "Only these paths, as '/v1/orders*'.")] = None
+    path: Annotated[
+        str | None, _of_requests("GLOB", "Only these paths, such as '/v1/orders*'.")
+    ] = None
     idempotency_key: Annotated[str | None, _of_requests("KEY", "Only with this key.")] = None
     api_key: Annotated[str | None, _of_requests("KEY", "Only by this key of the sandbox.")] = None
-    order: Annotated[str | None, option("ID", "Only about this order, ord_... .")] = None
+    order: Annotated[str | None, option("ID", "Only about this order, ord_...")] = None
     after: Annotated[
         bool,
         flag(
@@ -67,7 +67,9 @@ class FaultArguments(OptionSet):
     body: Annotated[str | None, _of_requests("TEXT|@FILE", "A body in place of the error.")] = None
     connection: Annotated[
         ConnectionFault | None,
-        _of_requests("HOW", f"What becomes of it: one of {', '.join(get_args(ConnectionFault))}."),
+        _of_requests(
+            "HOW", f"What becomes of the connection: one of {', '.join(get_args(ConnectionFault))}."
+        ),
     ] = None
     webhook: Annotated[
         WebhookEffect | None,
@@ -76,9 +78,9 @@ class FaultArguments(OptionSet):
         ),
     ] = None
     event_type: Annotated[
-        str | None, _of_deliveries("GLOB", "Only these event types, as 'order.*'.", "--type")
+        str | None, _of_deliveries("GLOB", "Only these event types, such as 'order.*'.", "--type")
     ] = None
-    endpoint: Annotated[str | None, _of_deliveries("ID", "Only to this one, we_... .")] = None
+    endpoint: Annotated[str | None, _of_deliveries("ID", "Only to this endpoint, we_...")] = None
     count: Annotated[
         int | None,
         _of_deliveries(

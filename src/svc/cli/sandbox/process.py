@@ -75,7 +75,7 @@ def start(
     $ svc sandbox start --bind 0.0.0.0 --allow-host svc
     $ svc sandbox start --like shop
 
-    Receivers of webhooks are trusted by --ca-bundle, too: for https with a certificate of your own.
+    --ca-bundle is for receivers of webhooks, too: for https with a certificate of your own.
     """
     session = Session.of(ctx)
     _refuse_two_beginnings(import_, fixture=fixture, seed=seed)
@@ -122,7 +122,7 @@ def _state(session: Session, file: str | None, *, allow_remote: bool) -> str | N
 def stop(
     ctx: typer.Context,
     port: Port = None,
-    every: Annotated[bool, flag("--all", "Stop every one that is running.")] = False,
+    every: Annotated[bool, flag("--all", "Stop all sandboxes that are running.")] = False,
 ) -> None:
     """Stop a running sandbox; its data stays.
 

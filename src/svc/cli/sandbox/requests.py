@@ -34,19 +34,19 @@ _ALL: Final = 1000
 @verb(app)
 def requests(
     ctx: typer.Context,
-    path: Annotated[str | None, option("GLOB", "Only these paths, as '/v1/refunds*'.")] = None,
+    path: Annotated[str | None, option("GLOB", "Only these paths, such as '/v1/refunds*'.")] = None,
     method: Annotated[str | None, option("METHOD", "Only these: GET or POST.")] = None,
-    status: Annotated[int | None, option("STATUS", "Only those answered so.")] = None,
+    status: Annotated[int | None, option("STATUS", "Only those answered with this status.")] = None,
     body: Annotated[str | None, option("TEXT", "Only those whose body holds this text.")] = None,
-    since: Annotated[str | None, option("TIME", "Only from this second of the sandbox on.")] = None,
-    until: Annotated[str | None, option("TIME", "Only up to this second of the sandbox.")] = None,
+    since: Annotated[str | None, option("TIME", "Only from this time in the sandbox on.")] = None,
+    until: Annotated[str | None, option("TIME", "Only up to this time in the sandbox.")] = None,
     limit: Annotated[
         int | None, option("1..1000", "How many at most.", show_default=str(LIMIT_DEFAULT))
     ] = None,
     verify: Annotated[
         int | None, option("N", "Count them; the exit code is 11 if there are not N.")
     ] = None,
-    clear: Annotated[bool, flag("--clear", "Forget all that was asked so far.")] = False,
+    clear: Annotated[bool, flag("--clear", "Forget all requests so far.")] = False,
     follow: Follow = False,
 ) -> None:
     """List the latest API requests, newest first. Keys and account numbers are masked.
@@ -133,7 +133,7 @@ def _tell(lines: RequestLines, entry: dict[str, Any]) -> None:
 
 @verb(app)
 def lint(ctx: typer.Context) -> None:
-    """List what the real service or a bad day will punish. The exit code is 11 if there is any.
+    """List what a stricter service or a bad day would punish. The exit code is 11 if there is any.
 
     It looks at the latest 1000 requests and deliveries, and sends each receiver one delivery whose
     signature is wrong.

@@ -8,9 +8,7 @@ from typing import Annotated
 from svc.cli.framework.options import option
 from svc.sandbox.store import INTEGER_MAX
 
-Port = Annotated[
-    int | None, option("PORT", "The port of the one that is meant, where several are running.")
-]
+Port = Annotated[int | None, option("PORT", "The sandbox's port, where several are running.")]
 Seed = Annotated[
     int | None, option("N", "Equal seeds and calls give equal ids.", min=0, max=INTEGER_MAX)
 ]

@@ -50,7 +50,7 @@ def pay(
         str | None,
         option("METHOD", "One of the methods that the order names.", show_default="card"),
     ] = None,
-    payment_method: Annotated[str | None, option("ID", "A saved card, pm_... .")] = None,
+    payment_method: Annotated[str | None, option("ID", "A saved card, pm_...")] = None,
     save_card: Annotated[bool, flag("--save-card", "Save the card.")] = False,
     three_ds: Annotated[
         str | None,

@@ -71,7 +71,9 @@ def _in_words(session: Session, now: str) -> str:
 @verb(app)
 def advance(
     ctx: typer.Context,
-    duration: Annotated[str | None, argument("[DURATION]", "How far, as 3d, 1d12h or 90s.")] = None,
+    duration: Annotated[
+        str | None, argument("[DURATION]", "How far, such as 3d, 1d12h or 90s.")
+    ] = None,
     until: Annotated[
         AdvanceUntil | None,
         option("WHEN", "next: until the next job is done; idle: until none is left."),
@@ -114,7 +116,7 @@ def clock(
         option("TIME", "Turn it to this time first: 2026-11-21T09:00, tomorrow or 3d (ahead)."),
     ] = None,
 ) -> None:
-    """Show the sandbox's clock, stop it or let it run. A stopped one moves by advance only.
+    """Show the sandbox's clock, stop it or let it run. A stopped clock moves only when advanced.
 
     $ svc sandbox clock frozen --to 2030-01-01T00:00:00Z
     $ svc sandbox clock realtime
@@ -137,7 +139,7 @@ def clock(
 def reset(ctx: typer.Context, seed: Seed = None, fixture: FixtureName = None) -> None:
     """Empty the sandbox. Objects, events, settings, faults and keys of both modes go.
 
-    It asks first; -y goes on without, as a script must.
+    It asks first; a script gives -y.
 
     $ svc sandbox reset --fixture demo --yes
     """

@@ -41,7 +41,7 @@ Data = Annotated[
     list[str] | None,
     option(
         "PATH=VALUE",
-        "A field of the order or payout that it begins with, as shipping[country]=GB.",
+        "A field of the order or payout that it begins with, such as shipping[country]=GB.",
         "--data",
         "-d",
     ),
@@ -52,7 +52,7 @@ Data = Annotated[
 def trigger(ctx: typer.Context, event_type: TriggerType, data: Data = None) -> None:
     """Let an event of any type happen, with all that it needs.
 
-    It happens for real: objects are created, and what was created is told.
+    It happens for real: objects are created, and their ids are printed.
 
     $ svc sandbox trigger order.paid
     $ svc sandbox trigger payout.failed -d amount=5000 -d currency=GBP
@@ -91,17 +91,17 @@ def _show(session: Session, told: Any) -> None:
     session.out.hint(f"Next: svc events retrieve {event}")
 
 
-OnlyEndpoint = Annotated[str | None, option("ID", "Only to this one, we_... .")]
+OnlyEndpoint = Annotated[str | None, option("ID", "Only to this endpoint, we_...")]
 
 
 @verb(app)
 def events(
     ctx: typer.Context,
     event_type: Annotated[
-        str | None, option("TYPE", "Only these, as order.paid.", "--type")
+        str | None, option("TYPE", "Only these, such as order.paid.", "--type")
     ] = None,
     limit: PageSize = None,
-    starting_after: Annotated[str | None, option("ID", "Begin behind this one, evt_... .")] = None,
+    starting_after: Annotated[str | None, option("ID", "Begin after this event, evt_...")] = None,
 ) -> None:
     """List events, newest first, delivered or not.
 
@@ -116,11 +116,11 @@ def events(
 @verb(app)
 def deliveries(
     ctx: typer.Context,
-    event: Annotated[str | None, option("ID", "Only of this event, evt_... .")] = None,
+    event: Annotated[str | None, option("ID", "Only of this event, evt_...")] = None,
     endpoint: OnlyEndpoint = None,
     status: Annotated[str | None, options.status(get_args(DeliveryStatus))] = None,
     limit: PageSize = None,
-    starting_after: Annotated[str | None, option("ID", "Begin behind this one, dlv_... .")] = None,
+    starting_after: Annotated[str | None, option("ID", "Begin after this attempt, dlv_...")] = None,
 ) -> None:
     """List webhook attempts, newest first. Each has its address and what came back.
 
@@ -163,7 +163,7 @@ def resend(ctx: typer.Context, event: options.EventId, endpoint: OnlyEndpoint = 
 def emails(
     ctx: typer.Context,
     limit: PageSize = None,
-    starting_after: Annotated[str | None, option("ID", "Begin behind this one, eml_... .")] = None,
+    starting_after: Annotated[str | None, option("ID", "Begin after this e-mail, eml_...")] = None,
 ) -> None:
     """List the e-mails that the service would have sent, newest first.
 

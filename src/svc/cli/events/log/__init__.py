@@ -102,8 +102,8 @@ def refill(
 ) -> None:
     """Put the copies that receivers of this machine have kept into a log that has lost events.
 
-    What the log still has is recognised by its id; what is put in comes behind it, marked as what
-    may have been read before.
+    Events that the log still has are recognised by their ids. The others are put in behind them,
+    marked as events that may have been read before.
 
     $ svc events log refill --to nats+tls://log.example.com/shop --since 7d
     """
@@ -123,7 +123,7 @@ def refill(
 
 @verb(app, "forget")
 def forget_(ctx: typer.Context, log: ReadLog) -> None:
-    """Have svc doctor look at a log no more, until it is used again; what was read stays known.
+    """Stop svc doctor from checking a log that is not used any more; what was read stays known.
 
     $ svc events log forget --from nats+tls://log.example.com/shop
     """

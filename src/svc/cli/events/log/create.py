@@ -40,7 +40,7 @@ class CreateArguments(OptionSet):
     )
     from_: Annotated[
         str,
-        option("TIME", "Where groups that are made begin: all, now, or a time as 2h.", "--from"),
+        option("TIME", "Where groups that are made begin: all, now, or 2h (ago).", "--from"),
     ] = "all"
     replicas: Annotated[
         int, option("N", "How many copies there are; 1 only for trying out.", min=1, max=5)
@@ -62,10 +62,10 @@ class CreateArguments(OptionSet):
 def create(ctx: typer.Context, arguments: CreateArguments) -> None:
     """Make the streams of a log, with an admin's credentials; what is there is left as it is.
 
-    Says how a stream that is there differs from what svc would make. Its size is changed where
-    that was asked for. The log's key, with which receivers prove what they have verified, is made
-    at first and kept with the credentials in the keyring; where those are not from there it must
-    be printed.
+    svc says how an existing stream differs from what it would make, and changes its size alone, if
+    that was asked for. The log's key, with which receivers prove what they have verified,
+    is made the first time and kept in the keyring beside the credentials; where the credentials do
+    not come from the keyring, --print-key is needed.
 
     $ svc events log create --to nats+tls://log.example.com/shop --group ci
     $ svc events log create --to nats+tls://log.example.com/shop --max-bytes 160GiB

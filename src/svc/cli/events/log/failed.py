@@ -40,7 +40,7 @@ def list_(
 
 @verb(app)
 def show(ctx: typer.Context, event: Which, log: ReadLog) -> None:
-    """Show one with its event as it came.
+    """Show an entry of the list, with the event as it was received.
 
     $ svc events log failed show evt_3kPq0aVb7cXd9eYf1gZh2iWj --from nats+tls://log.example.com/shop
     """
@@ -54,7 +54,7 @@ def show(ctx: typer.Context, event: Which, log: ReadLog) -> None:
 
 @verb(app)
 def retry(ctx: typer.Context, event: Which, log: ReadLog) -> None:
-    """Give one to its group again, with an admin's credentials, and take it off the list.
+    """Give an event to its group again, with an admin's credentials, and take it off the list.
 
     $ svc events log failed retry evt_3kPq0aVb7cXd9eYf1gZh2iWj --from nats+tls://log.example.com/shop
     """
@@ -71,7 +71,7 @@ def retry(ctx: typer.Context, event: Which, log: ReadLog) -> None:
 
 @verb(app)
 def drop(ctx: typer.Context, event: Which, log: ReadLog) -> None:
-    """Take one off the list, with an admin's credentials; the event stays in the log.
+    """Take an event off the list, with an admin's credentials; it stays in the log.
 
     $ svc events log failed drop evt_3kPq0aVb7cXd9eYf1gZh2iWj --from nats+tls://log.example.com/shop
     """

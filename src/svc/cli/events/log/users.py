@@ -62,7 +62,7 @@ def add(
 
 @verb(app)
 def rotate(ctx: typer.Context, name: Name, users: File = _FILE) -> None:
-    """Give a user another password and print its credentials; the one before ends with the reload.
+    """Give a user a new password and print its credentials; the old one ends with the reload.
 
     $ svc events log user rotate anna > anna.creds
     """
@@ -74,7 +74,7 @@ def rotate(ctx: typer.Context, name: Name, users: File = _FILE) -> None:
 
 @verb(app)
 def remove(ctx: typer.Context, name: Name, users: File = _FILE) -> None:
-    """Remove a user; the servers let it in no more once they are reloaded.
+    """Remove a user; the servers refuse the user once they are reloaded.
 
     $ svc events log user remove anna
     """

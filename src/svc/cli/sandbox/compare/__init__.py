@@ -44,7 +44,7 @@ def compare(
 
     Each row of svc help assumptions that can be asked about is held, different, or cannot be told.
     The exit code is 11 where one is different. A few orders, quotes and a payout are made, never
-    more than 40 objects, and named; what needs a payment is told of one that is there.
+    more than 40 objects, and named; what needs a payment is asked about the newest one.
 
     $ svc sandbox compare --profile shop
     $ svc sandbox compare --profile shop --save -o json
