@@ -1,6 +1,7 @@
 """`python -m svc.sandbox OPTIONS`: the sandbox's own process, without the command line around it.
 
-It prints one JSON line, `ready` or `failed`, and from then on writes to its log only.
+`process.launch.start` starts it with `LaunchOptions` as JSON. The process prints one JSON line,
+`ready` or `failed`, and from then on writes to its log only.
 """
 
 import json

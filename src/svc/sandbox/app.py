@@ -59,7 +59,7 @@ OnServed: TypeAlias = Callable[[str, str, int | None, float], None]
 
 @dataclass
 class SandboxApp:
-    """An ASGI application: one run of the sandbox, which ends with `run`.
+    """An ASGI application: one run of the sandbox, which lasts as long as the block of `run`.
 
     Attributes:
         under_way: the requests that the server has begun to answer.

@@ -39,7 +39,7 @@ def text(moment: datetime) -> str:
 
 
 def text_of(micros: int) -> str:
-    """The same of microseconds since 1970."""
+    """The text of a moment that is given in microseconds since 1970."""
     return _second_text(micros // SECOND)
 
 

@@ -252,9 +252,9 @@ class Engine:
         return self._groups.read(mode, lambda tx: attempts.outcome(tx, owed))
 
     async def send_badly_signed(self, mode: str) -> list[tuple[str, ReceiverReply]]:
-        """Sends each receiver its latest event with a wrong signature; its address and its answer.
+        """Sends each receiver its latest event with a wrong signature; returns the answers.
 
-        Who verifies refuses it. It is no delivery: nothing is written down of it.
+        A receiver that verifies signatures refuses it. Nothing of it is written into the log.
         """
         wall = int(self._real.now())
         made = self._groups.read(mode, lambda tx: attempts.build_badly_signed(tx, wall))

@@ -1,7 +1,8 @@
 """Idempotency keys in the sandbox: one stored result for each, replayed byte for byte (R81).
 
-`requests` asks it around each POST: a known key with the same parameters gets the stored answer, a
-new one is carried out and its answer stored in the same transaction.
+`requests` uses it for each POST with a key: a known key with the same parameters gets the stored
+answer, a new key's request is carried out and its answer stored in the same transaction. A key that
+belongs to another request is refused with 400, one whose first request still runs with 409.
 """
 
 import hashlib
@@ -29,17 +30,17 @@ class InFlight:
         self._held: set[tuple[str, str]] = set()
 
     def claim(self, mode: str, key: str | None, *, finished: bool) -> "KeyClaim":
-        """Holds a key while its first request runs, unless that one is running elsewhere.
+        """Claims a key for one request: the key is held until the claim's block ends.
 
-        A `finished` request may be replayed any number of times at once: its key is not held. Who
-        claims and asks for the result without a pause between need not know: `release` does the
-        same.
+        `finished` says that the key has a stored result: it may be replayed any number of times at
+        once, so the key is not held. A caller that calls `replay` without a pause after this may
+        pass false: `replay` releases the key when it finds a result.
         """
         return KeyClaim(self._held, (mode, key or ""), holds=key is not None and not finished)
 
 
 class KeyClaim:
-    """A key held during the block, or until its release, if no other request holds it."""
+    """One request's claim to a key: holds it during the block, if no other request does."""
 
     __slots__ = ("_held", "_holds", "_place", "_wanted")
 
@@ -69,14 +70,14 @@ class KeyClaim:
             self._held.add(self._place)
 
     def release(self) -> None:
-        """Releases the key: its request is done, or was done before."""
+        """Releases the key: its request is done, or has a stored result from before."""
         if self._holds:
             self._holds = False
             self._held.discard(self._place)
 
 
 def check_key(key: str | None) -> str | None:
-    """Raises Problem if a key is empty, too long or not of printable ASCII characters."""
+    """Returns the key; raises Problem if it is empty, too long or not printable ASCII."""
     if key is not None and not _KEY.fullmatch(key):
         most = IDEMPOTENCY_KEY_MAX
         message = f"An idempotency key has 1 to {most} printable ASCII characters and no spaces."
@@ -96,7 +97,7 @@ def refuse_without(settings: SandboxSettings) -> None:
 
 
 def fingerprint(method: str, path: str, tree: DecodedTree) -> str:
-    """What requests for the same thing have in common, however they were encoded."""
+    """A digest of method, path and parameters, the same for JSON and for a form."""
     content = _CANONICAL.encode(tree)
     if "null" in content:
         content = _CANONICAL.encode(_normalize(tree))
@@ -105,6 +106,8 @@ def fingerprint(method: str, path: str, tree: DecodedTree) -> str:
 
 def replay(tx: Transaction, key: str, print_: str, claim: KeyClaim) -> HttpReply | None:
     """The stored result of a key, or None if the request is to be carried out.
+
+    `print_` is the request's fingerprint; where None is returned, `claim` holds the key.
 
     Raises:
         Problem: the key was used for something else, or its first request is running.

@@ -1,9 +1,9 @@
 """The log of requests and the fault rules, in memory: forgotten with every reset and restart.
 
-`requests` writes a `LoggedRequest` for each exchange; `svc sandbox requests` and `lint` read the
-log by `control`. They are not in the store on purpose: they belong to a run of a user's tests and
-not to the account. A restart is the way out of rules that make the sandbox unusable, and no request
-costs a write more.
+`app` makes one `RunMemory`. `requests` writes a `LoggedRequest` for each exchange of the API and
+applies the rules; `svc sandbox requests`, `lint` and `fault` read and change them by `control`.
+Neither is in the store: they belong to a run of a user's tests and not to the account, a restart is
+the way out of rules that make the sandbox unusable, and no request costs a further write.
 """
 
 from collections import deque
@@ -60,16 +60,17 @@ class LoggedRequest:
 class RequestLog:
     """The latest requests, newest first; older ones are forgotten.
 
-    `leaked` names the addresses of the checkout, which are none of the API, that got a secret key.
+    `leaked` has the paths outside the API, those of the checkout, that were called with another
+    key than a publishable one: a secret key was in a browser.
     """
 
     def __init__(self) -> None:
         self.clear()
 
     def begin(self) -> Callable[[LoggedRequest], None]:
-        """Returns what writes a request that begins now, at its end.
+        """Returns the function that adds a request to the log at its end; called at its beginning.
 
-        One that outlasts a reset, held by a fault rule, is no request to the sandbox of after it.
+        A request that a fault rule holds until after a reset is not in the new log.
         """
         return self._entries.appendleft
 
@@ -84,13 +85,13 @@ class RequestLog:
     def search(self, wanted: Mapping[str, Any]) -> list[LoggedRequest]:
         """The entries that fit, newest first.
 
-        By `method`, `path` (a pattern), `status`, `body` (a text in it), `since` and `until` (both
-        ends included); what is left out is any.
+        `wanted` may have `method`, `path` (a pattern), `status`, `body` (a text in the parameters),
+        `since` and `until` (both ends included); an entry fits if all of them fit.
         """
         return [entry for entry in self._entries if _fits(entry, wanted)]
 
     def page(self, limit: int, wanted: Mapping[str, Any]) -> Doc:
-        """At most `limit` entries that are `found`."""
+        """A list object with at most `limit` of the entries that fit (see `search`)."""
         found = self.search(wanted)
         shown = [entry.build_view() for entry in found[:limit]]
         return {"object": "list", "data": shown, "has_more": len(found) > limit}

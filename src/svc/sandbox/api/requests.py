@@ -1,8 +1,8 @@
 """Answers every `/v1` request: key, route, limits, parameters, then the noun (see Order of checks).
 
-`svc.sandbox.app` calls `Api.answer` with each request below `/v1/`. It finds the operation, takes
-the request through the checks (assumptions: Order of checks), and runs the noun's step of
-`resources` in a transaction of the engine.
+`svc.sandbox.app` calls `Api.answer` with each request below `/v1/`. `Api` finds the operation,
+takes the request through the checks (`svc help assumptions`: Order of checks), applies fault rules,
+and runs the noun's step of `resources` in a transaction of the engine. Each request is logged.
 """
 
 import math
@@ -60,7 +60,7 @@ POST: Final = "POST"
 
 @dataclass(frozen=True, slots=True)
 class Execution:
-    """A decoded request; `stray` names query parameters of a POST, `key` is who asks."""
+    """A decoded request; `stray` are query parameters of a POST, `key` the caller's API key."""
 
     operation: ApiOperation
     identity: str
@@ -84,7 +84,7 @@ class Execution:
         return HttpReply(200, compact(self.operation.run(tx, target, clean)))
 
     def run_once(self, tx: Transaction, key: str, claim: KeyClaim) -> HttpReply:
-        """The same under an idempotency key: replayed, or stored with its effects."""
+        """Replays the result stored under an idempotency key, or runs and stores the result."""
         print_ = idempotency.fingerprint(self.operation.method, self.path, self.tree)
         reply = idempotency.replay(tx, key, print_, claim)
         if reply is None:
@@ -177,7 +177,7 @@ class RequestContext:
 
 @dataclass(slots=True)
 class Api:
-    """The room below `/v1/`; with `strict_https` no setting lets plain HTTP pass."""
+    """Answers requests below `/v1/`; with `strict_https` no setting lets plain HTTP pass."""
 
     engine: Engine
     routes: RouteTable[ApiOperation]
@@ -190,7 +190,7 @@ class Api:
         auth.check_page(scope, from_own=False)
 
     async def answer(self, scope: AsgiScope, receive: Receive) -> HttpReply:
-        """The answer to a request, whatever happens on the way."""
+        """The answer to a request: the noun's, an error, or what a fault rule makes of it."""
         request = await read_request(scope, receive)
         context = self._context(request)
         try:

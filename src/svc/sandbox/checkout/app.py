@@ -91,7 +91,7 @@ def check_origin(request: AsgiRequest) -> None:
 
 
 class Checkout:
-    """The room of all pages. An order that is not to be paid any more leads to its last page."""
+    """Answers the requests for pages; an order that cannot be paid any more shows its last page."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
@@ -142,7 +142,7 @@ class Checkout:
     # --- pages ------------------------------------------------------------------------------------
 
     async def home(self, request: AsgiRequest, _: str) -> HttpReply:
-        """Shows what this is."""
+        """Shows the page at `/`: what a sandbox is, its keys and test cards."""
         return answer(home_page(request.origin))
 
     async def show(self, request: AsgiRequest, secret: str) -> HttpReply:

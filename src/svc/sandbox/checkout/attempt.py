@@ -1,6 +1,7 @@
 """Makes one attempt to pay from the checkout page, by the steps of `resources.shopper`.
 
-`app` calls `attempt` with the submitted form: an order out, or the problem to show.
+`app` calls `attempt` with the fields of the submitted form: the order and its payment come out, or
+a `Problem`. `app` and `pages` ask the other functions which field or text a problem is about.
 """
 
 from datetime import date
@@ -39,9 +40,10 @@ _CODE_OF_PARAM: Final = {
 async def attempt(
     engine: Engine, visit: Visit, agreed: str, fields: dict[str, Any]
 ) -> Doc | Problem:
-    """Pays, if the total is still the one that the shopper agreed to (`Visit.token`).
+    """Pays, if the total is still the one that the shopper agreed to: `agreed`, a `Visit.token`.
 
-    A refusal is returned, whether it left a failed payment behind or nothing at all.
+    `fields` are those of `shopper.PAY`. A refusal is returned as a Problem, whether it left a
+    failed payment behind or nothing at all.
     """
 
     def act(tx: Transaction) -> Doc | Problem:
@@ -59,7 +61,7 @@ async def attempt(
 
 
 def needs_challenge(number: str, fields: dict[str, Any], today: date) -> bool:
-    """Returns whether a card, new or saved, is one whose bank asks the shopper first."""
+    """Whether the bank of a card, new or saved, asks the shopper first (3-D Secure)."""
     behaviour = cards.BEHAVIOURS.get(number)
     asked = fields["method"] == methods.CARD and behaviour is not None and behaviour.challenge
     return asked and not find_unusable(fields, today)

@@ -1,6 +1,7 @@
 """The test cards and test accounts that the page offers (assumptions: Card behaviour).
 
-`forms` and `developer` offer them as buttons; a click fills the form in.
+`developer` draws a button for each, `forms` fills the form in when one is clicked, `home` lists the
+cards, and `app` finds the card of a 3-D Secure page by its `tag`.
 """
 
 from dataclasses import dataclass

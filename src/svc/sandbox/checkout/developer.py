@@ -1,6 +1,7 @@
 """The notes for developers on the checkout page: test cards, and what a state means.
 
-`pages` puts them beside the shop's page, in English, and marked as no part of it.
+`pages` puts them beside the shop's page, in English, and marked as no part of it; `app` adds
+`why_note` to an error page.
 """
 
 from typing import Final
@@ -45,7 +46,7 @@ _REDIRECT: Final = (
 
 
 def note(title: str, *content: MarkupPart) -> Markup:
-    """A note that no shopper would see."""
+    """A note for developers, which the checkout of the real service would not have."""
     return el(
         "aside",
         el("p", "For developers", class_="mark"),
@@ -84,7 +85,7 @@ def end_note(visit: Visit) -> Markup:
 
 
 def why_note(problem: Problem) -> MarkupPart:
-    """What was wrong with the address, where a developer can mend it; None elsewhere."""
+    """What was wrong with the page's address and how to correct it; None for other problems."""
     if problem.code not in _MENDED:
         return None
     text, example = _MENDED[problem.code]

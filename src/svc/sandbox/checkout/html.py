@@ -1,6 +1,7 @@
-"""Builds the HTML elements of the checkout's pages; marks that turn text round are made visible.
+"""Builds the HTML elements of the checkout's pages: `el` makes one, `join` puts several together.
 
-The modules that draw pages import `el` and `join` from here.
+Characters that reverse the direction of text are shown as their codes, so that no text of an order
+can make an amount look like another one. The modules that draw pages import both from here.
 """
 
 import re

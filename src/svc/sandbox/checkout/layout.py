@@ -28,9 +28,10 @@ _HEADERS: Final = (
 
 
 def policy(query: Mapping[str, str]) -> str:
-    """What a page may do: run our own scripts, and lead on to its `return_url`.
+    """The Content-Security-Policy of a page, from the parameters of its address.
 
-    It stands in a frame of `parent` alone, the page of the shop that mounted it.
+    The page may run our own scripts, and send its forms to us or on to `return_url`. Only `parent`,
+    the page of the shop that mounted it, may show it in a frame.
     """
     try:
         address = Address.of("", query)

@@ -1,6 +1,7 @@
 """Finds the order that a shopper comes to pay, by its client secret, and builds page addresses.
 
-`app` makes a `Visit` for each request and passes it to `pages` and `attempt`.
+`app` makes a `Visit` for each request and passes it to `pages` and `attempt`; `control` builds the
+address that `svc sandbox checkout` opens.
 """
 
 import re
@@ -47,10 +48,10 @@ class Address:
 
     @classmethod
     def of(cls, secret: str, query: Mapping[str, str]) -> "Address":
-        """The address that was asked for.
+        """The address of a request: its client secret and the parameters of its query.
 
         Raises:
-            Problem: 400 if one in it is none that the shopper may be sent to, or told.
+            Problem: 400 if `return_url` or `parent` is no address that a shopper may be sent to.
         """
         return_url, parent = query.get("return_url"), query.get("parent")
         if return_url is not None and not _RETURN.fullmatch(return_url):
@@ -86,7 +87,7 @@ class Address:
 
 @dataclass(frozen=True, slots=True)
 class Visit:
-    """One look at an order; `payment` is the latest attempt to pay it.
+    """An order as one request of its shopper finds it; `payment` is the latest attempt to pay.
 
     `saved` are the cards that its shopper has saved, by id, `today` is a day of the sandbox's
     clock.
@@ -111,7 +112,7 @@ class Visit:
 
     @property
     def token(self) -> str:
-        """What the shopper agreed to pay, as forms carry it."""
+        """The total and its currency, which forms carry: what the shopper agreed to pay."""
         return token_of(self.order)
 
     def offers(self, method: str, saved: str = "") -> bool:

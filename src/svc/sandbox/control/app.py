@@ -1,6 +1,8 @@
 """Answers the `/_sandbox/` requests: guards them, finds the control, and carries it out.
 
-`svc.sandbox.app` passes them; they come from `svc sandbox ...`, the quickstart and pytest fixtures.
+`svc.sandbox.app` passes them. They come from `svc sandbox ...`, from other commands against a
+sandbox (`svc events listen`, `svc keys roll`) and from pytest fixtures. The controls of the log of
+requests and of the checkout are declared here, the others in `routes`.
 """
 
 from collections.abc import Callable
@@ -55,7 +57,7 @@ def _check_key(kind: str, *, by_id: bool) -> None:
 
 
 def controls(log: RequestLog) -> tuple[ControlEndpoint, ...]:
-    """The controls over one log."""
+    """The controls that list, clear and count the entries of a log of requests."""
 
     async def show(call: ControlCall) -> Doc:
         return log.page(int(call.params.get("limit", LIMIT_DEFAULT)), call.params)
@@ -108,10 +110,10 @@ _CARD_ERROR: Final = 402
 
 
 class ControlApi:
-    """The room below `/_sandbox/`; its errors have the shape of the API's and a type of their own.
+    """Answers requests below `/_sandbox/`; errors look like the API's, with a type of their own.
 
-    `described` answers with the OpenAPI document, which says the same to everybody and changes
-    nothing: a web page may ask for it as well.
+    `described` returns the OpenAPI document of the API. It is the same for every caller, and asking
+    for it changes nothing: a web page may do so as well.
     """
 
     def __init__(

@@ -1,6 +1,7 @@
 """How a control is declared (`ControlEndpoint`), how a request to it is read and answered.
 
-The neighbouring modules declare controls by it, as functions of a `ControlCall`; `app` runs them.
+A control is an endpoint below `/_sandbox/`. `app` and the modules of `routes` declare controls, as
+functions of a `ControlCall`; `app` runs them by `carry_out`.
 """
 
 import asyncio
@@ -72,7 +73,7 @@ class ControlCall:
     async def page(
         self, kind: str, find: Callable[[Transaction, int, str | None], tuple[list[Doc], bool]]
     ) -> Doc:
-        """One page of a list (assumptions: Lists); `find` gets its limit and what it follows."""
+        """One page of a list (assumptions: Lists); `find` gets limit and last id seen."""
         limit, after = (
             int(self.params.get("limit", LIMIT_DEFAULT)),
             self.params.get("starting_after"),
@@ -123,7 +124,7 @@ def build_list(data: list[Doc]) -> Doc:
 
 
 class Unchecked(ParameterKind):
-    """A value that is looked at elsewhere, against the tables of what it is for."""
+    """A parameter that is not checked here, but by the function that the control calls."""
 
     def check(self, value: Any, name: str, settings: SandboxSettings) -> Any:  # noqa: ARG002
         return value

@@ -1,6 +1,7 @@
-"""Fills a new or reset sandbox: its keys and balances, and with `demo` an object in each state.
+"""Fills a new or reset sandbox: its keys and balances, and with `demo` example objects.
 
-`svc.sandbox.app` calls `fill` at the first start and after each reset.
+`svc.sandbox.app` passes `fill` to the engine, which calls it at the first start and at each reset;
+`svc sandbox start --fixture` takes the names of `FIXTURES`.
 """
 
 from typing import Final
@@ -28,7 +29,7 @@ _RECEIVER: Final = "http://127.0.0.1:3000/webhooks"
 
 
 def fill_demo(tx: Transaction) -> None:
-    """Adds one of each, through the very steps of the API, and an endpoint that takes nothing."""
+    """Adds the objects of `demo`, by the API's own steps, and a webhook endpoint, disabled."""
     _add_orders(tx)
     _add_disputes(tx)
     _add_payouts(tx)

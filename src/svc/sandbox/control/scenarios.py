@@ -1,7 +1,7 @@
 """Makes an event of any type happen, with ready-made objects, by the API's own steps.
 
-`svc sandbox trigger` runs a `Scenario` by its control; `fixtures` builds its objects with the
-functions.
+`svc sandbox trigger` calls `trigger` by its control: a type of event in, the event and the objects
+that were made for it out. `fixtures` builds its example objects with the functions.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -80,7 +80,9 @@ _EVIDENCE: Final = {"evidence": {"tracking_number": "00340434161094042557"}, "su
 
 
 class Scenario:
-    """The steps that lead to an event; `made` are the objects that came of them, in their order.
+    """The steps that lead to an event, named by the state that each brings about.
+
+    `made` are the objects that were made on the way, in their order.
 
     `changes` are parameters of the order, or of the payout, that the story begins with.
     """

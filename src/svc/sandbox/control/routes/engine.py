@@ -1,7 +1,7 @@
-"""Controls of time and of the sandbox as a whole: health, clock, advance, reset, settings.
+"""Controls of time and of the sandbox as a whole: health, clock, reset, settings, balances, export.
 
 `svc sandbox advance`, `clock`, `reset`, `settings`, `balances`, `emails`, `export` and `import`
-call them; each works on the `engine` of the sandbox.
+call them, and `svc sandbox status` asks for the health. Each works on the `engine` of the sandbox.
 """
 
 from typing import Final, get_args

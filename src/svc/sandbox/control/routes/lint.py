@@ -1,6 +1,7 @@
 """The rules of `svc sandbox lint`: mistakes in an integration that a real service would punish.
 
-The control looks at the log of requests and at the deliveries; findings out.
+The control looks at the log of requests and at the log of deliveries, and sends each webhook
+receiver its latest event with a wrong signature, to see whether it is refused; findings out.
 """
 
 from collections import Counter

@@ -1,7 +1,8 @@
-"""Controls of what happens outside of the API: banks, shoppers, customs, the dashboard.
+"""Controls of what happens outside of the API: banks, disputes, customs, and the dashboard.
 
-`svc sandbox settle`, `fail`, `dispute`, `decide`, `customs`, `keys`, `trigger`, `endpoints`,
-`events` and `deliveries` call them; each changes an object by the steps of `svc.sandbox.resources`.
+`svc sandbox settle`, `fail`, `dispute`, `decide`, `customs`, `keys`, `trigger`, `events`,
+`deliveries`, `resend` and `endpoints` call them; most change an object by the steps of
+`svc.sandbox.resources`. `svc events listen` and `svc keys roll` list endpoints and keys by them.
 """
 
 from collections.abc import Awaitable, Callable
@@ -155,7 +156,7 @@ def _reason(words: Any) -> Parameter:
 
 
 async def list_endpoints(call: ControlCall) -> Doc:
-    """All endpoints of the mode, newest first, with the secrets that sign: public test data."""
+    """All webhook endpoints of the mode, newest first, with the secrets that sign."""
 
     def shown(tx: Transaction) -> list[Doc]:
         now, secrets = tx.now_micros, webhook_endpoints.list_signing_secrets
@@ -179,7 +180,7 @@ async def delete(call: ControlCall) -> Doc:
 
 
 async def roll_secret(call: ControlCall) -> Doc:
-    """A new secret, shown this once; the old one signs along for the grace period."""
+    """Gives an endpoint a new secret, shown this once; the old one signs too for a while."""
     grace = int(call.params.get("expires_in", WEBHOOK_SECRET_GRACE_MAX_SECONDS))
     return await _change_endpoint(
         call, lambda tx, endpoint: webhook_endpoints.roll_secret(tx, endpoint, grace)
