@@ -2,7 +2,8 @@
 
 A verb has a file of its name: `listen`, `receive`, `replay`, `verify`, `inbox` and `log`. Begin
 with `run`, which puts a listener together of a port, an `endpoint`, a `tunnel` and `svc.listen`;
-`screen` prints what it tells. `svc doctor` looks at the parts, no other word imports them.
+`screen` prints its records. `svc doctor` opens a team's log by `team`, `svc timeline` reads the
+`inbox`, and `svc commands` reads choices of options; no other word imports this folder.
 """
 
 import typer
@@ -14,7 +15,7 @@ from svc.service.events import RESOURCE
 
 
 class Events(LazyGroup):
-    """The verbs that receive webhooks are heavy."""
+    """Loads a verb that handles webhooks only when it is typed: their imports are heavy."""
 
     entries = EVENT_VERBS
     words = ("events",)

@@ -1,7 +1,8 @@
 """The webhook endpoint of a listener: registered at the service once, found again from then on.
 
-`svc events listen` asks `Endpoints` at its start: a URL and event types in, an `Endpoint` with its
-signing secrets out. Endpoints are remembered in the state database, secrets in the keyring.
+`register` asks `Endpoints` at the start of `svc events listen` or `receive`: a URL and event types
+in, an `Endpoint` with its signing secrets out. `from_log` takes svc's own secret for a team's log.
+Endpoints are remembered in the state database, secrets of a real service in the keyring.
 """
 
 from collections.abc import Mapping, Sequence
@@ -28,7 +29,7 @@ Standing = Literal["enabled", "disabled", "forgotten"]
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Endpoint:
-    """Where the service sends events, and with which secrets it signs them.
+    """A webhook endpoint: its URL, and the secrets with which the service signs deliveries.
 
     `id` is None for an endpoint that the user named. `where` says where the secret is kept.
     """
@@ -73,13 +74,13 @@ class Endpoints:
         return made
 
     def of_log(self, url: str, name: str, *, lasting: bool) -> Endpoint:
-        """Returns svc's own signing secret for events of a team's log; creates it at first.
+        """Returns an endpoint with svc's own signing secret for a team's log; creates it at first.
 
         svc makes this secret itself and signs the events of the log with it for the handler.
-        Without a keyring it lasts for this run only.
+        Without a keyring the secret lasts for this run only.
 
         Raises:
-            KeyStoreError: there is none, and the secret is to be `lasting`.
+            KeyStoreError: there is no keyring, and the secret is to be `lasting`.
         """
         endpoint_id, where = endpoint_of_log(name), self._where
         known = self._stored.get(endpoint_id)
@@ -99,7 +100,9 @@ class Endpoints:
         return Endpoint(endpoint_id, url, (secret,), where)
 
     def find_standing(self, path: str, events: tuple[str, ...]) -> Standing:
-        """Says what a sandbox knows of a listener's endpoints; all others are taken to be enabled.
+        """Asks a sandbox for the status of a listener's endpoints; a real service is not asked.
+
+        The answer for a real service, and for a listener without an endpoint, is `enabled`.
 
         Raises:
             SvcError: the sandbox was not reached.
@@ -113,9 +116,9 @@ class Endpoints:
         return "disabled" if "disabled" in there else "forgotten"
 
     def take_rolled_secret(self, endpoint: Endpoint) -> Endpoint | None:
-        """Returns an endpoint with the secrets that a sandbox signs with, where those are others.
+        """Returns an endpoint with its new secret where a sandbox rolled it, else None.
 
-        They are kept, so that the next run has them. A real service shows none.
+        The new secret is stored for the next run. A real service does not show its secrets.
 
         Raises:
             SvcError: the sandbox was not reached.
@@ -130,11 +133,11 @@ class Endpoints:
         return replace(endpoint, secrets=secrets)
 
     def secret_of(self, endpoint_id: str) -> str | None:
-        """Returns the secret that is kept of an endpoint, whatever the service knows of it."""
+        """Returns the stored secret of an endpoint, whether or not the service still knows it."""
         return self._stored.get(endpoint_id)
 
     def keep_rolled(self, endpoint_id: str, secret: str) -> None:
-        """Keeps another secret of an endpoint that is registered; raises KeyStoreError."""
+        """Stores the new secret of a registered endpoint; raises KeyStoreError."""
         if not self._sandbox:
             self._stored.keep(endpoint_id, secret)
             return
@@ -143,9 +146,9 @@ class Endpoints:
             self._table.keep(endpoint_id, one.url, one.events, secret, now)
 
     def secret_in_use(self, endpoint_id: str | None, url: str | None = None) -> str | None:
-        """Returns the secret of an endpoint that the service still knows, as far as one can tell.
+        """Returns the stored secret of an endpoint; None where a sandbox has it no longer enabled.
 
-        With `url` only of one that delivers there.
+        A real service is not asked. With `url` the endpoint must deliver to that URL.
         """
         if endpoint_id is None:
             return None

@@ -1,6 +1,7 @@
 """`svc events examine`: tests a webhook handler with forged, repeated and unusual deliveries.
 
-`svc.listen.examine` makes the deliveries and judges; this module reads options and prints verdicts.
+`svc.listen.examine` makes the deliveries and judges the answers; this module checks the options,
+runs the examination and prints a verdict for each rule, or writes them to a report (Markdown).
 """
 
 import secrets

@@ -1,7 +1,9 @@
 """Runs `svc events listen --from LOG`: a team's log takes the place of the HTTP receiver.
 
-`listen` calls `listen_from`. It connects to the log (`team`), claims this machine's reader, and
-starts the same listener as `run` does.
+A log is a team's shared stream of verified deliveries on NATS servers. `listen` calls
+`listen_from`, which connects to the log (`team`), locks this machine's reader so that no other
+command runs the same one, and starts the same listener as `run`: events of the log in, forwards
+out.
 """
 
 from collections.abc import Iterator
@@ -81,10 +83,10 @@ def listen_from(session: Session, options: ListenOptions, log: LogOptions) -> No
 
 
 def print_own_secret(session: Session, log: LogOptions) -> None:
-    """Prints the secret that events of a log are signed with here, from run to run.
+    """Prints svc's own secret, with which this machine signs a log's events in every run.
 
     Raises:
-        KeyStoreError: there is no keyring that it could be in.
+        KeyStoreError: there is no keyring to store the secret in.
     """
     try:
         endpoint = _find_own_endpoint(session, session.state(), log, lasting=True)
@@ -186,7 +188,7 @@ def _make_signer(session: Session, endpoint: Endpoint) -> HeaderSigner:
 
 
 def check_group(options: ListenOptions, log: LogOptions) -> None:
-    """Refuses what a shared queue cannot promise; raises UsageError."""
+    """Refuses options that do not go with `--group`, a queue shared by jobs; raises UsageError."""
     if log.group is None:
         return
     if options.forwarding.ordered:

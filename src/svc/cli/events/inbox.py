@@ -1,6 +1,7 @@
 """`svc events inbox`: lists and shows the deliveries that listeners of this machine have kept.
 
-`replay`, `prune`, `audit` and `svc timeline` find their events by the functions here.
+The inbox is a part of the state database. `replay`, `prune`, `audit` and `svc timeline` use the
+functions here to find its events, or the endpoints, of the profile and mode in use.
 """
 
 import base64
@@ -26,14 +27,14 @@ from svc.state import Database
 
 
 def scope_of(session: Session) -> InboxScope:
-    """This profile and mode, and this origin if one is known."""
+    """Returns the profile, mode and origin in use, by which inbox entries are selected."""
     settings = session.settings
     origin = settings.address.origin if settings.address is not None else None
     return InboxScope(settings.profile, settings.mode, origin)
 
 
 def archive_of(session: Session, state: Database) -> InboxHistory:
-    """The inbox of this profile and mode, and of this origin if one is known."""
+    """Returns the inbox with the entries of the profile, mode and origin in use."""
     return InboxHistory(state, scope_of(session))
 
 

@@ -1,6 +1,7 @@
 """`svc events listen --inspect`: runs the inspector's local web page beside a listener.
 
-`run` and `from_log` enter `inspect`; the page itself is `svc.listen.inspector`.
+The page shows what deliveries came and what became of them, and can send an event again. `run` and
+`from_log` enter `inspect`, `loop` starts the page; the page itself is `svc.listen.inspector`.
 """
 
 from collections.abc import Callable, Iterator, Sequence

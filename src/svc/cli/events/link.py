@@ -1,8 +1,9 @@
-"""Keeps a listener's endpoint right while it runs: the tunnel moves, or a sandbox is reset.
+"""Keeps a running listener's endpoint registered: the tunnel may move, a sandbox be reset.
 
-`run` opens a `TunnelLink` or a `LocalLink`, each with threads that watch; when the public address
-changes or the sandbox has forgotten the endpoint, it is registered again (`register`) and the
-listener is told. `SignatureWatch` counts failed signatures, a sign that the secret was rolled.
+`run` opens a `TunnelLink` or a `LocalLink`, each with threads that watch, and `loop` attaches it to
+the listener. When the public address changes or the sandbox has forgotten the endpoint, it is
+registered again (`register`), and the listener takes the new address and secrets.
+`SignatureWatch` counts failed signatures, a sign that the secret was rolled.
 """
 
 import asyncio
@@ -32,7 +33,7 @@ Register = Callable[[BaseUrl], Endpoint]
 class TunnelLink:
     """A tunnel that is up, and the endpoint at its address.
 
-    A service that is away is asked for another endpoint every `wait_seconds`.
+    While the service does not answer, the registration is repeated every `wait_seconds`.
     """
 
     def __init__(
@@ -71,7 +72,7 @@ class TunnelLink:
         emit: Callable[[ListenerRecord], None],
         fail: Callable[[BaseException], None],
     ) -> None:
-        """From now on tells the loop that runs; at once, that the tunnel is up."""
+        """Passes changes of the tunnel to the listener from now on; emits at once that it is up."""
         if self._watch is not None:
             self._watch.attach(listener)
         loop = asyncio.get_running_loop()
@@ -93,7 +94,7 @@ class TunnelLink:
         self._tunnel.follow(on_change)
 
     def close(self) -> None:
-        """Asks for no other endpoint any more."""
+        """Stops registering and watching."""
         self._closing.set()
         if self._watch is not None:
             self._watch.close()
@@ -145,10 +146,10 @@ def _both(endpoint: Endpoint, before: Endpoint) -> tuple[str, ...]:
 def open_link(
     session: Session, chosen: ChosenTunnel, port: int, register: Register
 ) -> Iterator[TunnelLink]:
-    """Keeps a tunnel to a local port up for the length of the block.
+    """Keeps a tunnel to a local port up, with a registered endpoint, for the length of the block.
 
     Raises:
-        NetworkError: it does not come up.
+        NetworkError: the tunnel does not come up.
         SvcError: the endpoint could not be registered.
     """
     session.out.note(f"Starting {chosen.provider.name} as the tunnel: {chosen.path}")
@@ -168,11 +169,11 @@ _HERE: Final = "127.0.0.1"
 
 @dataclass(slots=True)
 class SandboxWatch:
-    """Looks whether the sandbox has forgotten the endpoint, on a thread of its own.
+    """Asks every second, on a thread of its own, whether the sandbox has forgotten the endpoint.
 
-    `renew` asks the sandbox and gives the endpoint that it had to register, or None; `renewed`
-    takes that in the listener's loop. `absent` is called once, when the sandbox has not answered
-    for some seconds, with what was the matter, and with None when it answers again.
+    `renew` asks the sandbox and returns the endpoint that it had to register, or None; `renewed`
+    takes that endpoint in the listener's loop. `absent` is called once with the error when the
+    sandbox has not answered for some seconds, and with None when it answers again.
     """
 
     renew: Callable[[], Endpoint | None]
@@ -246,10 +247,10 @@ _MISMATCHES: Final = 3  # in a row: one may be anybody's
 
 @dataclass(slots=True)
 class SignatureWatch:
-    """Counts signatures that do not match; `warn` is called with a sentence about them.
+    """Counts signatures that do not match; after three in a row it calls `warn` with advice.
 
-    The API shows no secret after its endpoint was made, so a new one has to come from the person
-    who rolled it. A sandbox shows it, and the listener takes it by itself.
+    The API shows a secret only when its endpoint is made, so a rolled secret has to come from the
+    person who rolled it. A local sandbox shows it, and `LocalLink` takes it instead.
     """
 
     endpoint: Endpoint

@@ -1,6 +1,7 @@
 """`svc events listen`: the options and help of the command that receives and forwards webhooks.
 
-It checks the options (`options`) and calls `run.listen_to`, or `from_log.listen_from` for `--from`.
+It checks the typed options (`options`) and calls `run.listen_to`, or `from_log.listen_from` for
+`--from`. `tail` calls `begin` with its own, fewer options.
 """
 
 from collections.abc import Iterator, Sequence
@@ -240,7 +241,7 @@ def listen(ctx: typer.Context, arguments: ListenArguments) -> None:
 
 
 def begin(session: Session, arguments: ListenArguments, verb: str = "listen") -> None:
-    """Listens as was asked for, or prints the signing secret; `verb` is what was typed."""
+    """Runs a listener, or with --print-secret prints its secret; `verb` is `listen` or `tail`."""
     if not arguments.secret_only:
         refuse_formats(session, verb)
     options = _check(session, arguments)
@@ -316,7 +317,7 @@ def _routes(session: Session, arguments: ListenArguments) -> Routes:
 
 
 def refuse_of_a_receiver(options: ListenOptions, *, piped: bool) -> None:
-    """Refuses with --from what only a receiver needs, as a `piped` secret; raises UsageError."""
+    """Refuses options that do not go with --from, such as --tunnel; raises UsageError."""
     alien = {
         "--tunnel": options.tunnel.kind != "auto",
         "--public-url": options.public_url is not None,

@@ -1,6 +1,8 @@
 """Runs the event loop of `svc events listen`, with signals, and the command of `--exec` beside it.
 
-`run` makes a `ListenerLoop` with its listener and waits for its end: an `Ended` out.
+`run` makes a `ListenerLoop` of a `ListenerPlan` and an inbox and calls its `run`: a bound socket,
+or a log as the source, in; an `Ended` out. Each record of the listener goes to the screen, the
+inspector and the `SignatureWatch`.
 """
 
 import asyncio
@@ -32,7 +34,7 @@ _STDERR: Final = 2  # stdout holds our records
 
 
 class ExecProcess:
-    """One command line for the shell, in a session of its own.
+    """The shell command of --exec, in a process session of its own.
 
     So a Ctrl-C reaches only the listener, which then ends everything that the command has started
     and not moved into a session of its own. The signing secret is in its environment and nowhere
@@ -49,21 +51,21 @@ class ExecProcess:
         self.code: int | None = None
 
     def start(self, ended: Callable[[], None]) -> None:
-        """Starts it inside the running loop; calls `ended` when it has ended by itself."""
+        """Starts the command inside the running loop; calls `ended` when the command ends."""
         watch = own_task(lambda: self._watch(ended), ended)
         self._watching = asyncio.get_running_loop().create_task(watch)
 
     def terminate(self, number: int = signal.SIGTERM) -> None:
-        """Asks it and all that it has left running to end, with the signal that ended us."""
+        """Sends the command, and what it has left running, the signal that ended the listener."""
         if self._group is not None and self._asked_at is None:
             self._asked_at = asyncio.get_running_loop().time()
             self._group.ask(number)
 
     async def close(self) -> None:
-        """Ends it and what it has left running, by force after 0.8 s.
+        """Ends the command and what it has left running, by force after 0.8 s.
 
         Raises:
-            LocalError: there was no shell to run it.
+            LocalError: there was no shell to run the command.
         """
         if self._watching is None:
             return
@@ -110,7 +112,7 @@ _AWAITED_SECONDS: Final = 10.0  # in which the service delivers what a command h
 class Ended:
     """How listening ended: its summary, the signal that ended it, the exit code of `--exec`.
 
-    `exec_code` is None where there was no command, or where it ran longer than we did.
+    `exec_code` is None where there was no command, or where it ran longer than the listener.
     """
 
     summary: Summary

@@ -1,7 +1,8 @@
 """Parses and checks the options of `svc events listen`, before anything is opened or sent.
 
-`listen` builds a `ListenOptions` of them, which `run`, `register`, `tunnel` and `from_log` read;
-`examine`, `replay`, `inbox` and `receive` share single checks.
+`listen` and `receive` build a `ListenOptions` of the typed options; `run`, `from_log`, `register`,
+`tunnel` and `screen` read it. `examine`, `replay`, `inbox` and `tail` share single options and
+checks.
 """
 
 import ipaddress
@@ -84,7 +85,7 @@ _SSH: Final = "ssh:"
 
 @dataclass(frozen=True, slots=True)
 class TunnelOption:
-    """The option, read; `destination` is there for ssh alone."""
+    """The parsed `--tunnel`; only ssh has a `destination`."""
 
     kind: TunnelKind
     destination: SshDestination | None = None
@@ -105,7 +106,7 @@ class TunnelOption:
 
 @dataclass(frozen=True, slots=True)
 class InspectAt:
-    """Where the page is wanted; a `port` of None is the usual one or any that is free."""
+    """The parsed `--inspect`; a `port` of None means the usual port, or any that is free."""
 
     port: int | None
 
@@ -131,15 +132,14 @@ class InspectAt:
 
 @dataclass(frozen=True, slots=True)
 class ListenOptions:
-    """The options, checked.
+    """The checked options of a listener.
 
-    `secrets` are those of an endpoint that exists already. `again` is the command that leads to
-    the same endpoint. `chosen` says that the event types were named. `original`: late events are
-    forwarded as they were signed; `insecure`: certificates of near targets are not checked;
-    `adopt`: what waits for other targets goes to these. `where`: what is asked of a payload;
-    others are kept alone. `log` is the address of a
-    team's log that deliveries go into. `also` are secrets of the listener's own endpoint, beside
-    the one that is kept.
+    `secrets` are those of an endpoint that the user registered. `again` is the command that leads
+    to the same endpoint. `chosen` says that the event types were named. `original`: late events are
+    forwarded with the service's signature; `insecure`: certificates of targets on this machine or
+    network are not checked; `adopt`: events that wait for other targets go to these. `where`: an
+    event whose payload does not meet it is kept and not forwarded. `log` is the address of a team's
+    log that deliveries go into. `also` are more secrets of the listener's own endpoint.
     """
 
     routes: Routes
@@ -171,7 +171,7 @@ class ListenOptions:
 
 
 def refuse_formats(session: Session, verb: str) -> None:
-    """Refuses what records that are printed as they come cannot be; raises UsageError."""
+    """Refuses formats and --query, which records printed one by one cannot have: UsageError."""
     if session.format in ("csv", "id"):
         raise UsageError(
             f"{verb} cannot print {session.format}.",
@@ -186,7 +186,7 @@ def refuse_formats(session: Session, verb: str) -> None:
 
 
 def read_secrets(session: Session, *, piped: bool) -> tuple[str, ...]:
-    """The secrets of an endpoint that exists, from standard input where that was asked for."""
+    """Reads the secrets of the user's own endpoint, with `piped` from standard input."""
     return from_stdin(session) if piped else from_environment(session.env)
 
 
@@ -197,7 +197,7 @@ def command_again(
     public_url: str | None,
     log: str | None = None,
 ) -> str:
-    """The command line that leads to the same endpoint."""
+    """Builds the `svc events listen` command line that leads to the same endpoint."""
     everywhere = session.given.everywhere
     words = ["svc", "events", "listen", *(("--from", log) if log else ())]
     for name, value in (("--profile", everywhere.profile), ("--base-url", everywhere.base_url)):
@@ -230,11 +230,11 @@ def shell_command(text: str | None) -> str | None:
 
 
 def check_targets(targets: Iterable[AnyTarget]) -> None:
-    """Refuses names that lead elsewhere; the address is checked once more at every connection.
+    """Refuses targets that are not on this machine; each connection checks its address again.
 
     Raises:
-        UsageError: a name is not known, or leads to another machine without the option for it; or
-            a command cannot be run.
+        UsageError: a host name is unknown or leads to another machine without
+            --allow-remote-forward, or a command cannot be run.
     """
     for target in targets:
         if isinstance(target, CommandTarget):
@@ -265,7 +265,7 @@ def _refusal(target: Target, why: str) -> UsageError:
 
 
 def of_a_log(group: str | None, from_start: str, name: str | None, signature: str) -> str | None:
-    """The first option given that means nothing without `--from`."""
+    """Returns the first typed option that only goes with `--from`; None if there is none."""
     given = {
         "--group": group is not None,
         "--from-start": from_start != "now",
@@ -276,7 +276,7 @@ def of_a_log(group: str | None, from_start: str, name: str | None, signature: st
 
 
 def condition(where: str | None) -> Meets | None:
-    """What `--where` asks of an event's body, or None; raises UsageError: it is no expression."""
+    """Compiles `--where` to a check of an event's body; None without it. Raises UsageError."""
     if where is None:
         return None
     from svc.render.query import Condition
@@ -285,7 +285,11 @@ def condition(where: str | None) -> Meets | None:
 
 
 def content_filter(where: str | None, text: str | None, object_id: str | None) -> Meets | None:
-    """What all three ask of an event's body, or None; raises UsageError: one of them cannot be."""
+    """Joins `--where`, `--text` and `--object` to one check of an event's body; None without any.
+
+    Raises:
+        UsageError: the expression or the id is invalid.
+    """
     asked = [condition(where)] if where is not None else []
     if object_id is not None:
         named = json.dumps(check_id(object_id, "--object")).encode()

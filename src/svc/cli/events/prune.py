@@ -1,6 +1,6 @@
 """`svc events prune`: deletes kept events that no target accepted.
 
-It asks first, and deletes through `svc.listen.inbox.forgetting`.
+It asks a person first, and deletes from this machine's inbox by `svc.listen.inbox.forgetting`.
 """
 
 from typing import Annotated

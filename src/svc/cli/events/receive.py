@@ -1,7 +1,8 @@
 """`svc events receive --to LOG`: receives webhooks for a team and publishes them to its shared log.
 
-It is a listener without targets (`run.listen_to`). Its inbox is the log; without `--no-copy` it
-also keeps each event on this machine.
+It runs a listener without targets (`run.listen_to`), whose inbox is the log, a stream on NATS
+servers (`svc.listen.log`). Without `--no-copy` it also keeps each event on this machine. Members
+read the log with `svc events listen --from LOG`.
 """
 
 from collections.abc import Callable

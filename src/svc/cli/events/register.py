@@ -1,6 +1,7 @@
 """Registers a listener's webhook endpoint, and again after a sandbox has forgotten it.
 
-`run` makes a `Registrar`; `link` calls its renewal when the address changes or a sandbox was reset.
+`run` makes a `Registrar`: a public address in, an `Endpoint` out. `link` calls it again when the
+tunnel's address changes, and calls its `renewal` to ask whether a sandbox was reset.
 """
 
 from collections.abc import Callable
@@ -19,7 +20,7 @@ from svc.state import Database
 
 @dataclass(slots=True)
 class Registrar:
-    """Registers the endpoint of one listener; `sandbox` says what kind of service it is."""
+    """Registers the endpoint of one listener; `sandbox` says that the service is a sandbox."""
 
     session: Session
     options: ListenOptions
@@ -69,7 +70,10 @@ class Registrar:
         return endpoint
 
     def renewal(self, public: Callable[[], BaseUrl | None]) -> Callable[[], Endpoint | None] | None:
-        """Returns what registers a lost endpoint again; None where it cannot be lost."""
+        """Returns a function that registers the endpoint again if a sandbox has forgotten it.
+
+        None for a real service, and where the user gave the endpoint.
+        """
         if not self.sandbox:
             return None
         if self.options.secrets:
@@ -103,7 +107,7 @@ class Registrar:
             return rolled
 
     def tell_absence(self, error: SvcError | None) -> None:
-        """Says that the sandbox does not answer, and where another does; or (None) that it does."""
+        """Prints that the sandbox does not answer, or with None that it answers again."""
         from svc.sandbox.process.records import list_running
 
         here = self.session.base_url

@@ -1,6 +1,7 @@
 """`svc events replay`: sends kept events again, the same bytes with a new signature.
 
-It chooses the events of the inbox by the command line; `resending` sends them.
+It selects events of this machine's inbox by id, `--failed` or `--pending`, and `resending` sends
+them. With `--pending` listeners that start meanwhile wait, so that no event is sent twice.
 """
 
 from collections.abc import Iterable, Iterator

@@ -34,21 +34,21 @@ _KEPT: Final = ("id", "type")  # which headers of the delivery name as well
 
 
 class EventChange(NamedTuple):
-    """A new value at a path of an event."""
+    """A new value at a path of an event's JSON, from `--set PATH=VALUE`."""
 
     path: FieldPath
     value: object
 
 
 class ReplayOptions(NamedTuple):
-    """What the command line wants of a job.
+    """The options of one replay.
 
     Attributes:
-        target: where to; None for where an event went.
-        times: how often to each target.
-        original: with the signature that an event came with.
-        rest_only: only to targets that have not taken an event.
-        changes: what is changed in an event before it is sent; then nothing is noted of it.
+        target: where events go; None for the targets that an event went to before.
+        times: how often an event is sent to each target.
+        original: send the signature that an event came with, instead of a new one.
+        rest_only: send only to targets that have not taken an event.
+        changes: new values in an event; the outcome of a changed event is not recorded.
         seconds: how long one forward may take.
     """
 
@@ -70,7 +70,7 @@ class ReplaySecrets:
         self._known: dict[str, tuple[str, ...]] = {}
 
     def of(self, entry: InboxEntry) -> tuple[str, ...]:
-        """Gives the secrets that an event is signed with; raises UsageError: none is known here."""
+        """Returns the secrets that sign an entry; raises UsageError if none is known here."""
         if self._given:
             return self._given
         name = entry.endpoint_id
@@ -89,6 +89,8 @@ class ReplaySecrets:
 
 @dataclass(slots=True)
 class ReplayJob:
+    """Sends events again, records each outcome in the inbox and counts events and failures."""
+
     session: Session
     archive: InboxHistory
     secrets: ReplaySecrets
@@ -98,7 +100,7 @@ class ReplayJob:
     unsent: int = 0
 
     def replay_all(self, entries: Iterable[InboxEntry]) -> int:
-        """Sends all of them, and counts them; gives how many were not taken."""
+        """Sends the entries to their targets; returns how many events a target did not take."""
         records, refused = forwards_of(self.session), 0
         try:
             for entry in entries:
@@ -191,10 +193,10 @@ class ReplayJob:
 
 
 def changes_of(texts: Sequence[str]) -> tuple[EventChange, ...]:
-    """Reads each `PATH=VALUE`; a value that is JSON is that, any other a text.
+    """Parses each `PATH=VALUE` of `--set`; a value that is not JSON is taken as a text.
 
     Raises:
-        UsageError: a text has no `=`, no path, or names what says which event it is.
+        UsageError: a text has no `=` or no path, or the path is the event's `id` or `type`.
     """
     return tuple(map(_change_of, texts))
 
@@ -215,10 +217,10 @@ def _change_of(text: str) -> EventChange:
 
 
 def change_event(content: Content, changes: Sequence[EventChange]) -> Content:
-    """The event with other values, and a header that names their paths; itself without changes.
+    """Returns the event with its new values, and a header that names the changed paths.
 
     Raises:
-        UsageError: the event has nothing that a path leads through.
+        UsageError: a path does not exist in the event.
     """
     if not changes:
         return content

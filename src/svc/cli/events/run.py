@@ -1,8 +1,9 @@
 """Runs one listener of `svc events listen` or `receive`, from its options to its exit code.
 
-Those commands call `listen_to`. It binds the port, claims the listener, registers the endpoint
-(with a tunnel if one is needed), opens the inbox, runs the event loop (`loop`) and prints the
-summary. `from_log` shares the steps that do not need a port.
+Those commands call `listen_to`. It locks the listener's identity so that no other command runs the
+same one, binds the port, registers the endpoint (with a tunnel if one is needed), opens the inbox
+and runs the event loop (`loop`), which prints each record and the summary. `from_log` shares the
+steps that do not need a port.
 """
 
 import socket
@@ -42,7 +43,7 @@ _CLOSE_SECONDS: Final = 0.2  # for the database, of the one in which we end (pro
 
 @dataclass(frozen=True, slots=True)
 class ListenerSetup:
-    """What a listener needs before it runs: the state database, its claim and its endpoint."""
+    """What a listener needs before it runs: state database, locked identity and endpoint."""
 
     state: Database
     claim: ListenerId
@@ -64,7 +65,7 @@ def listen_to(
 ) -> None:
     """Runs a listener until it is stopped or `--until` is reached.
 
-    `into` says where deliveries are kept, if not in the inbox of this machine alone.
+    `into` wraps this machine's inbox where deliveries go elsewhere, such as into a team's log.
 
     Raises:
         CheckFailed: `--until` was not reached, or `--strict` found something wrong.
@@ -94,7 +95,7 @@ def listen_to(
 
 
 def begin(session: Session, options: ListenOptions) -> None:
-    """Checks the targets first, and removes the ready file of an earlier run."""
+    """Removes the ready file of an earlier run and checks the targets; raises UsageError."""
     session.prepare_long_run()
     if options.ready_file is not None:
         remove(options.ready_file)
@@ -110,9 +111,10 @@ def run_listener(
     link: TunnelLink | LocalLink | None,
     inspection: Inspection | None,
 ) -> tuple[Ended, RecordPrinter]:
-    """Opens the listener's inbox and runs it to its end.
+    """Opens the listener's inbox and runs the listener to its end.
 
-    `ways` returns, for that inbox, the inbox to store deliveries in, and their source.
+    `ways` takes that inbox and returns the inbox to store deliveries in, and the bound socket or
+    log that deliveries come from.
     """
     retake = plan.ack == "forwarded"
     inbox = open_inbox(session.state, setup.claim.scope, session.clock, retake_failed=retake)
@@ -156,7 +158,10 @@ def _take_over(
 
 
 def print_secret(session: Session, options: ListenOptions) -> None:
-    """Prints the signing secret of the listener with these options, also while it runs."""
+    """Prints the signing secret of the listener with these options, even while it runs.
+
+    An endpoint that does not exist yet is registered.
+    """
     state, sandbox = session.state(), sandbox_answers(session)
     chosen = choose(session, options, sandbox=sandbox)
     options = _with_own_address(session, options, chosen, sandbox=sandbox)
@@ -179,7 +184,7 @@ def print_secret(session: Session, options: ListenOptions) -> None:
 
 
 def show_secrets(session: Session, endpoint_id: str | None, secrets: tuple[str, ...]) -> None:
-    """Prints bare lines, for `$(...)`, and one JSON document only where a format was asked for."""
+    """Prints each secret as a line, for `$(...)`, or as JSON where a format was asked for."""
     options = session.given.everywhere
     if session.settings.output in (None, "human", "id") and not (options.query or options.fields):
         for secret in secrets:
@@ -255,7 +260,7 @@ def _prepare(
 def claim_of(
     session: Session, listening: Listening, options: ListenOptions
 ) -> AbstractContextManager[ListenerId]:
-    """Claims a listener, as `identity.claimed` does; says so when another command is waited for."""
+    """Locks a listener's identity (`claim_listener`); notes a wait for another command."""
 
     def waiting() -> None:
         session.out.note("Waiting for another svc command that sends what is pending.")
@@ -278,7 +283,7 @@ def _bind(session: Session, options: ListenOptions, claim: ListenerId) -> socket
 def plan_of(
     session: Session, options: ListenOptions, endpoint: Endpoint, inspection: Inspection | None
 ) -> ListenerPlan:
-    """Builds the plan of a listener from the options, for deliveries over HTTP and from a log."""
+    """Builds the `ListenerPlan` from the options, for deliveries over HTTP and from a log."""
     return ListenerPlan(
         mode=session.settings.mode,
         secrets=endpoint.secrets,

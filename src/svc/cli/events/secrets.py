@@ -1,10 +1,9 @@
 """Finds and stores signing secrets of webhooks: from SVC_WEBHOOK_SECRET, a pipe, or the keyring.
 
-A sandbox's are public test data and lie in the state database, those of a real service in the
-keyring, in one item for each endpoint.
-
-The verbs of `svc events` that sign or verify call `signing_secrets` or `load_secrets`; `endpoint`
-stores those of new endpoints.
+Secrets of a sandbox are public test data and lie in the state database, those of a real service in
+the keyring, in one item for each endpoint. `sign` and `examine` call `signing_secrets`, `verify`
+and `from_log` `load_secrets`; `options` reads those that a person gave, `endpoint` stores those of
+new endpoints, and `replay` and the inspector look them up in `StoredSecrets`.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -26,18 +25,18 @@ _MOST_READ: Final = 4  # some keyrings ask for each item
 
 
 def from_environment(env: Mapping[str, str]) -> tuple[str, ...]:
-    """Returns the secrets of SVC_WEBHOOK_SECRET, two of them with a comma between; maybe none.
+    """Returns the one or two secrets in SVC_WEBHOOK_SECRET; none where it is not set.
 
     Raises:
-        UsageError: one of them cannot be a signing secret, or there are more than two; so an
-            empty variable is refused: what should have set it did not (promise R48).
+        UsageError: a part is no signing secret, or there are more than two; an empty variable is
+            refused too, because whatever should have set it did not (promise R48).
     """
     text = env.get(SIGNING_VARIABLE)
     return () if text is None else _check(text.split(","), SIGNING_VARIABLE)
 
 
 def from_stdin(session: Session) -> tuple[str, ...]:
-    """Returns the secrets on standard input, one a line; raises UsageError: as above, or none."""
+    """Returns the one or two secrets on standard input, one a line; raises UsageError otherwise."""
     return _check(
         read_secret(session, "Signing secret: ", stdin=True).split("\n"), "Standard input"
     )
@@ -50,13 +49,13 @@ def _check(parts: Sequence[str], source: str) -> tuple[str, ...]:
 
 
 def place_of(session: Session) -> KeyPlace:
-    """What stored secrets are bound to: this origin, profile and mode."""
+    """Returns the origin, profile and mode in use, which stored secrets are bound to."""
     settings = session.settings
     return KeyPlace(session.base_url.origin, settings.profile, settings.mode)
 
 
 class StoredSecrets:
-    """Those of the endpoints that were registered for one origin, profile and mode."""
+    """The signing secrets of the endpoints registered for one origin, profile and mode."""
 
     def __init__(self, session: Session, state: Database) -> None:
         self._session = session
@@ -83,10 +82,10 @@ class StoredSecrets:
 
 
 def load_secrets(session: Session, *, of_logs: bool = True) -> list[str]:
-    """The secrets of the origin, profile and mode in use; nothing is asked over the network.
+    """Returns the stored secrets of the origin, profile and mode in use, without a request.
 
-    Those of another origin prove nothing here: a sandbox's are public. `of_logs`: also our own,
-    with which this machine signs anew what comes from a team's log.
+    Secrets of another origin prove nothing here: a sandbox's are public. `of_logs` includes svc's
+    own secrets, with which this machine signs events of a team's log.
     """
     settings = session.settings
     if not session.paths.has_state or settings.address is None:
@@ -109,12 +108,12 @@ def load_secrets(session: Session, *, of_logs: bool = True) -> list[str]:
 def signing_secrets(
     session: Session, endpoint: str | None, *, piped: bool, piping: str = "--secret-stdin < SECRET"
 ) -> tuple[str, ...]:
-    """Returns the secrets that were given, or that of the one endpoint that is meant.
+    """Returns the secrets that were given, or the stored secret of `endpoint` or of the only one.
 
-    `piping` shows how a secret is piped in.
+    `piping` shows in the error how a secret is piped in.
 
     Raises:
-        UsageError: there is none, or several endpoints could be meant.
+        UsageError: there is no secret, or several endpoints could be meant.
     """
     given = from_stdin(session) if piped else from_environment(session.env)
     if given:
@@ -139,20 +138,20 @@ def signing_secrets(
 
 
 def endpoint_of_log(name: str) -> str:
-    """Returns the id under which our own secret for events of a log is kept."""
+    """Returns the id under which svc's own secret for events of a log is stored."""
     return f"{_OF_LOG}{name}"
 
 
 def is_of_log(endpoint_id: str) -> bool:
-    """Returns whether an id is one of those; the service gives none that begins so."""
+    """Returns whether an id is that of svc's own secret for a log, not of an endpoint."""
     return endpoint_id.startswith(_OF_LOG)
 
 
 def find_known_elsewhere(session: Session, own: str | None) -> tuple[KnownSecret, ...]:
     """Returns the secrets of all endpoints but `own` that can be had without asking a person.
 
-    Those of sandboxes lie in the state database; of those in the keyring only a few of the profile
-    and mode in use are read (promise R38). Nothing is asked over the network.
+    They explain a signature that does not match. Of those in the keyring at most four of the
+    origin, profile and mode in use are read (promise R38). No request is sent.
     """
     if not session.paths.has_state:
         return ()

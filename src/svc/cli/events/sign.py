@@ -1,6 +1,7 @@
 """`svc events sign`: prints the signature header of a payload, for tests of a handler.
 
-The header is computed by `svc.signature`, with a secret from `secrets`.
+A file of payload bytes in, the `Svc-Signature` header out: `svc.signature` computes it with a
+secret from `secrets`.
 """
 
 from typing import Annotated

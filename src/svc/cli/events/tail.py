@@ -1,6 +1,7 @@
 """`svc events tail`: shows events as they come; `svc events listen` without forwarding.
 
-It takes the options of `listen` that are not about targets, and runs a listener without any.
+It takes the options of `listen` that are not about targets, and runs a listener without targets by
+`listen.begin`. Each event is verified, kept in the inbox and printed.
 """
 
 from typing import Annotated

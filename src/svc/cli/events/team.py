@@ -1,7 +1,8 @@
-"""What the commands that use a team's log share: address, credentials, connection, checks.
+"""Opens and checks a team's log for the commands that use one: options, credentials, connection.
 
-`receive`, `listen --from`, `audit`, `log` and `svc doctor` open a log by `open_log`; `examine`
-refuses a log that could lose events.
+A log is a team's shared stream of verified deliveries on NATS servers, which `svc.listen.log` works
+with. `receive`, `listen --from`, `audit`, `log` and `svc doctor` open a log by `open_log`;
+`examine` refuses a log that could lose events.
 """
 
 import re
@@ -34,10 +35,10 @@ _NAME: Final = re.compile(r"[A-Za-z0-9_-]{1,32}")
 
 @dataclass(frozen=True, slots=True)
 class LogOptions:
-    """How a listener reads a log; `start` is in seconds back, 0 for now, None for all.
+    """How a listener reads a log; `start` is in seconds before now, 0 for now, None for all.
 
-    `group` names a queue that is shared; without one the listener reads at its own pace, as
-    `name`, by default that of its user.
+    `group` names a consumer group, whose members share the events; without a group the listener
+    reads every event, under `name`, by default the name of the log's user.
     """
 
     address: LogAddress
@@ -50,7 +51,7 @@ class LogOptions:
 def read_log(
     session: Session, address: str, group: str | None, start: str, name: str | None
 ) -> LogOptions:
-    """Reads the options of --from; raises UsageError: a value is wrong."""
+    """Parses --from and the options that go with it; raises UsageError."""
     for typed, given in (("--group", group), ("--name", name)):
         if given is not None:
             check_name(given, typed)
@@ -74,7 +75,7 @@ def starts_at(session: Session, text: str, param: str) -> float | None:
 
 
 def delivery_policy(session: Session, back: float | None) -> dict[str, str]:
-    """Says from where a group reads when its queue is made; `back` as `starts_at` gives it."""
+    """Returns the NATS settings that say where a new group begins; `back` is from `starts_at`."""
     if back is None:
         return {"deliver_policy": "all"}
     if back == 0:
@@ -85,7 +86,7 @@ def delivery_policy(session: Session, back: float | None) -> dict[str, str]:
 
 @contextmanager
 def about_a_log() -> Iterator[None]:
-    """Names, where there is no keyring, the variable that stands for it with a log."""
+    """Adds to a KeyStoreError in the block the hint to set SVC_LOG_CREDENTIALS instead."""
     try:
         yield
     except KeyStoreError as error:
@@ -94,10 +95,10 @@ def about_a_log() -> Iterator[None]:
 
 
 def open_log(session: Session, address: LogAddress) -> LogConnection:
-    """Returns a connection to be entered.
+    """Returns a connection to a log, to be used in a `with` block.
 
     Raises:
-        ConfigError: the extra is not installed.
+        ConfigError: the optional library for logs is not installed.
         UsageError: SVC_LOG_CREDENTIALS holds no credentials.
     """
     check_installed()
@@ -105,13 +106,13 @@ def open_log(session: Session, address: LogAddress) -> LogConnection:
 
 
 def user_of(connection: LogConnection) -> str | None:
-    """Returns the user's name as a part of a name at the log; None where the log has no users."""
+    """Returns the user's name, made fit for names at the log; None where the log has no users."""
     credentials = connection.credentials
     return None if credentials is None or credentials.user is None else credentials.label
 
 
 def choose_name(log: LogOptions, connection: LogConnection) -> str:
-    """What this machine's reader is called."""
+    """Returns the name of this machine's reader: --name, else the user's, else the host's."""
     name = log.name or user_of(connection)
     if name is not None:
         return name
@@ -125,10 +126,10 @@ def examine(
     """Refuses a log that could lose or mix up events, and warns of doubtful settings.
 
     `writes` is the origin of the events that a receiver is going to put in, None for a reader;
-    `max_body` the largest of them, in bytes. Gives the log's keys, the newest first.
+    `max_body` is the largest of them, in bytes. Returns the log's keys, the newest first.
 
     Raises:
-        AuthError: its key is not in the credentials, or is another one.
+        AuthError: the credentials lack the log's key or hold another one.
         ConfigError, UsageError: the log must not be used.
     """
     mode = session.settings.mode
@@ -147,16 +148,16 @@ def examine(
 
 
 def print_remark(session: Session, remark: checks.Remark) -> None:
-    """Warns of a remark that is not ok."""
+    """Prints a warning for a check of the log whose verdict is not ok."""
     if remark.verdict != "ok":
         session.out.warn(f"The log: {remark.detail}. {remark.fix or ''}".rstrip())
 
 
 def load_credentials(session: Session, address: LogAddress) -> Credentials | None:
-    """Returns what was stored for every server of an address; for others it is not (R127).
+    """Returns the credentials stored for all servers of an address, and no others (R127).
 
     Raises:
-        AuthError: the address names servers that nothing was stored for, beside others.
+        AuthError: credentials are stored for only some of the servers, or differ.
         KeyStoreError: there is no keyring.
     """
     place = place_of(session)

@@ -1,6 +1,8 @@
 """Chooses a listener's tunnel program (cloudflared, ngrok, ssh), by `--tunnel` or as installed.
 
-`run` calls `choose` and `link` starts the program; none is needed for a sandbox on this machine.
+A tunnel leads from a public address to the listener's local port. `run` calls `choose`: options in,
+a `ChosenTunnel` out, or None where the service is on this machine or the user runs a tunnel. `link`
+starts the program.
 """
 
 from dataclasses import dataclass
@@ -21,7 +23,7 @@ _OWN: Final = "or run any tunnel and name it: --public-url https://... --port 40
 
 @dataclass(frozen=True, slots=True)
 class ChosenTunnel:
-    """A tunnel program of this machine. `address` is None where only the program will know it."""
+    """A tunnel program of this machine; `address` is None until the program announces it."""
 
     provider: Provider
     path: str
@@ -29,7 +31,7 @@ class ChosenTunnel:
 
     @property
     def way(self) -> str:
-        """Tells listeners apart that are reached in different ways."""
+        """Program and address as a text; listeners with different texts are told apart by it."""
         return f"{self.provider.name} {self.address or ''}".strip()
 
 

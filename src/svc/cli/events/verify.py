@@ -1,7 +1,7 @@
 """`svc events verify`: checks the signature of one delivery offline and says what is wrong.
 
-`svc.signature` checks; `svc.listen.verify.diagnosis` explains a failure. `examine` and `sign` share
-its options.
+Payload, header and secret in, a verdict out: `svc.signature` checks the signature, and
+`svc.listen.verify.diagnosis` explains a failure. `examine` and `sign` share its options.
 """
 
 import re
@@ -132,10 +132,10 @@ def _secrets(session: Session, *, piped: bool) -> Sequence[str]:
 
 
 def read_payload(session: Session, payload: Path | None, *, piped: bool) -> bytes:
-    """Reads the raw bytes; one byte more than is ever verified is enough to say too large.
+    """Reads the payload's raw bytes, at most one byte more than is ever verified.
 
     Raises:
-        UsageError: they cannot be read, or the secret is `piped` in their place.
+        UsageError: the file cannot be read, or the secret is `piped` in on standard input, too.
     """
     if piped and (payload is None or str(payload) == "-"):
         raise UsageError(

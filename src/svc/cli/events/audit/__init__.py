@@ -1,7 +1,7 @@
 """`svc events audit`: lists the events that never came, derived from the objects of the service.
 
-It reads the service's objects, and `svc.listen.audit` compares them with the inbox, or with a
-team's log (`log`).
+It reads the service's objects, and `svc.listen.audit` compares the events that their states imply
+with those in the inbox of this machine, or with `--from` in a team's shared log (`log`).
 """
 
 import json

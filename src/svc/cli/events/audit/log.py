@@ -1,6 +1,7 @@
-"""Adds the events of a team's log to those that `svc events audit --log` compares with.
+"""Reads the events of a team's shared log for `svc events audit --from LOG`.
 
-The command calls `add_log` instead of reading the inbox of this machine.
+The command calls `add_log`, which adds each event's type and object to the `ReceivedEvents` that it
+compares with; without `--from` the events of this machine's inbox take their place.
 """
 
 from svc.cli.events.team import examine, open_log
@@ -13,10 +14,12 @@ from svc.listen.log.pages import read_stream
 
 
 def add_log(session: Session, log: str, received: ReceivedEvents) -> None:
-    """Adds what a log holds of the session's mode; a message that no receiver put there is passed.
+    """Adds the events that a log holds of the session's mode, and warns of foreign messages.
+
+    A message that no receiver of the log put there is counted, not added.
 
     Raises:
-        UsageError: the address is none.
+        UsageError: `log` is not the address of a log.
         AuthError, LogDown: the log cannot be read.
     """
     address, mode = LogAddress.parse(log, "--from"), session.settings.mode

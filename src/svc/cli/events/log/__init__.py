@@ -1,7 +1,8 @@
-"""`svc events log`: looks at a team's log, stores its credentials, and refills it after a loss.
+"""`svc events log`: shows a team's log, stores its credentials, and refills it after a loss.
 
-What is set up once has files of its own: `template`, `create` and `users`; so has `failed`, what
-groups have put aside.
+A log is a team's shared stream of verified deliveries on NATS servers; `svc.listen.log` works with
+it. This file has `login`, `status`, `refill` and `forget`; `template`, `create` and `users` set a
+log up, `failed` lists the events that a consumer group put aside.
 """
 
 from typing import Annotated, Final
@@ -142,7 +143,10 @@ def forget_(ctx: typer.Context, log: ReadLog) -> None:
 
 
 def position_here(session: Session, address: LogAddress) -> Position | None:
-    """Returns how far a listener of this machine has read a log, the furthest of several."""
+    """Returns the furthest position to which a listener of this machine has read a log, or None.
+
+    `svc doctor` compares it with the end of the log.
+    """
     if not session.paths.has_state:
         return None
     settings = session.settings

@@ -1,6 +1,7 @@
-"""`svc events log create`: creates a team's log at its servers: streams, groups, key.
+"""`svc events log create`: creates a team's log on its NATS servers: streams, groups, key.
 
-The configurations of the streams are in `svc.listen.log.streams`.
+Options in, a report of what was made, changed or differs out. The configurations of the streams are
+in `svc.listen.log.streams`; the log's key goes into the keyring.
 """
 
 from collections.abc import Iterator, Mapping

@@ -1,6 +1,7 @@
 """`svc events log failed`: lists, shows, retries or drops events that a group's jobs put aside.
 
-`svc.listen.log.failed` does the work.
+A job of a consumer group puts an event of the team's log aside that its target did not take.
+`svc.listen.log.failed` reads and changes the list at the log's servers.
 """
 
 from typing import Annotated

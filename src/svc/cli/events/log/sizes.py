@@ -16,7 +16,7 @@ _UNITS: Final = {"MiB": 1 << 20, "GiB": 1 << 30}
 
 
 def size_of(text: str, param: str) -> int:
-    """Reads a size in bytes; `param` is where it was given. Raises UsageError."""
+    """Parses a size to bytes; `param` names the option in the error. Raises UsageError."""
     number, unit = text[:-3], text[-3:]
     if unit not in _UNITS or not number.isascii() or not number.isdigit() or not int(number):
         raise UsageError(f"{text!r} is not a size.", param=param, hint="Write 512MiB or 10GiB")

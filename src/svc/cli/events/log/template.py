@@ -1,6 +1,7 @@
 """`svc events log template`: prints the configuration files of the NATS servers of a log.
 
-The texts are made by `svc.listen.log.template`; svc runs none of these servers.
+A team's log lies on three NATS servers, or one, that the team runs itself. Options in, the text of
+a file out; the texts are made by `svc.listen.log.template`.
 """
 
 from collections.abc import Sequence

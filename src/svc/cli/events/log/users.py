@@ -1,6 +1,7 @@
 """`svc events log user`: adds, rotates and removes users in the file that a log's servers read.
 
-`svc.listen.log.users` parses and writes the file.
+`add` and `rotate` print the new credentials, which a member stores with `svc events log login`.
+`svc.listen.log.users` parses and writes the file; no server is contacted.
 """
 
 from pathlib import Path

@@ -22,7 +22,7 @@ _SAYING: Final = ("message", "detail", "error", "error_description", "title", "r
 
 
 def words_of(reply: bytes) -> str:
-    """Gives what an answer says, in one line: of a page its title or text, of JSON its message."""
+    """Returns in one line what an answer says: a page's title or text, a JSON error's message."""
     text = reply.decode("utf-8", "replace").strip()
     if _PAGE.search(text[:1024]):
         return _words_of_page(text)

@@ -1,6 +1,7 @@
 """Formats the records of a listener as lines for people: events, forwards, tunnels, trouble.
 
-`printer` passes each record of `svc events listen` to a method of `HumanLines`.
+`printer` passes each record of `svc events listen`, and each forward of `svc events replay`, to the
+method of `HumanLines` for its kind: a record in, lines of text out.
 """
 
 import json
@@ -33,11 +34,11 @@ _GROWN: Final = 1.5
 
 @dataclass(frozen=True, slots=True)
 class ForwardNotice:
-    """What to print of an attempt.
+    """What to print of an attempt to forward an event.
 
-    `away`: the target was not reached and everything for it waits; `still`: it is away for longer;
-    `nothing`: that is known. `ask` whether it runs. `back_after` is in seconds, of a target that
-    was away.
+    `what` is `attempt` for a line about the attempt itself, `away` where the target was not reached
+    and its events wait, `still` where that goes on, `nothing` where it was printed before. With
+    `ask` the line asks whether the server runs. `back_after` is how many seconds a target was away.
     """
 
     what: Literal["attempt", "away", "still", "nothing"] = "attempt"
@@ -52,10 +53,10 @@ class _Absence:
 
 
 class AbsenceTracker:
-    """Remembers which targets are away; `holds`: events for such a target wait for it.
+    """Remembers which targets cannot be reached; with `holds` their events wait for them.
 
-    While the time between two attempts grows, each is told; from then on nothing is until the
-    target is back.
+    Attempts are printed while the time between two of them grows; then none until the target
+    answers.
     """
 
     def __init__(self, *, holds: bool) -> None:
@@ -64,7 +65,7 @@ class AbsenceTracker:
         self._asked: set[str] = set()
 
     def choose_notice(self, record: Forwarded) -> ForwardNotice:
-        """Returns what to print of an attempt."""
+        """Returns what to print of a record of an attempt."""
         if record.status is not None:
             return self._describe_answered(record)
         if not self._holds or record.retry_in is None:
@@ -103,12 +104,12 @@ _FAILED: Final = f"{_REPLAY} --failed"
 
 
 class HumanLines:
-    """Writes what arrives and what became of it.
+    """Formats records as lines; a method for each kind of record.
 
-    `holds` says that a target that is away is waited for: then its absence is told, not each of
-    the attempts to reach it. `alone` says that there is one target only, which need not be named
-    where there is no room. `again` is the command that sends later what was not taken. `final`: the
-    first answer of a target that is not waited out says how to send the event again.
+    `holds`: events wait for a target that cannot be reached, so its absence is printed, not each
+    attempt. `alone`: there is one target only, which is left out where there is no room. `again` is
+    the command that sends failed events later. `final`: a target's first refusal that is not
+    retried gets a line with the command that sends the event again.
     """
 
     def __init__(
@@ -135,7 +136,7 @@ class HumanLines:
         self._last = ""
 
     def event(self, record: EventReceived) -> str:
-        """One line an event, and its payload below if that is wanted."""
+        """Formats an event as one line, with its payload below if that is wanted."""
         self._last = record.id
         layout = self._layout
         kind = record.type or "(no type)"
@@ -149,7 +150,7 @@ class HumanLines:
         return layout.row(cells) + (_show_payload(record.payload) if self._payload else "")
 
     def forward(self, record: Forwarded) -> str:
-        """One line an attempt; nothing for one more at a target that is known to be away."""
+        """Formats an attempt as one line; empty for a target that is known to be away."""
         notice = self._away.choose_notice(record)
         if notice.what == "nothing":
             return ""

@@ -17,9 +17,10 @@ _WORDS: Final = {True: "true", False: "false", None: "null"}
 
 
 def as_ndjson(record: ListenerRecord) -> str:
-    """Writes one record as one line; ASCII only, so that nothing in it acts on a terminal.
+    """Writes one record as one line of JSON; ASCII only, so that nothing in it acts on a terminal.
 
-    The two kinds that come in thousands have a template; the line is the one of their `to_dict`.
+    Events and forwards, which come in thousands, have a template that gives the same line as their
+    `to_dict`.
     """
     if isinstance(record, EventReceived):
         return _event_line(record)
@@ -63,10 +64,10 @@ def _compact(payload: bytes) -> str:
 
 
 class JsonRecords:
-    """Records for programs: an NDJSON line each, or with `array` elements of one document.
+    """Prints records as NDJSON lines, or with `array` as the elements of one JSON array.
 
-    The array is written as it comes; `close` ends it. `always`: also where there was no record.
-    What others have said is masked; the bytes of an event are the event, and stay whole.
+    The array is written record by record; `close` ends it, and with `always` writes an empty one
+    where no record came. Secrets are masked, except in events, whose bytes stay whole.
     """
 
     def __init__(

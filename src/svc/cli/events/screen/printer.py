@@ -1,7 +1,8 @@
 """Prints a listener's records as they come: results on stdout, the rest on stderr.
 
 The event loop (`loop`) passes each record of `svc.listen` to `RecordPrinter.show`, which formats it
-by `lines` or `ndjson`. `run` prints the welcome and the farewell.
+by `lines` or `ndjson`; for people the first record becomes the `welcome`, the last the `farewell`.
+`resending` prints the forwards of `svc events replay` by `forwards_of`.
 """
 
 from collections.abc import Sequence
@@ -34,7 +35,7 @@ from svc.render.writer import Writer
 
 
 class ForwardLines:
-    """Forwards for people, a line each; `again` is the command that made them."""
+    """Prints forwards for people, a line each; `again` is the command to repeat after a failure."""
 
     def __init__(self, writer: Writer, layout: LineLayout, again: str) -> None:
         self._writer = writer
@@ -46,11 +47,11 @@ class ForwardLines:
         self._writer.flush()
 
     def close(self) -> None:
-        """Nothing was begun."""
+        """Does nothing: lines need no end, as a JSON array does."""
 
 
 def forwards_of(session: Session) -> JsonRecords | ForwardLines:
-    """Returns the printer of the forwards of `replay`; as JSON an array, even if it is empty."""
+    """Returns the printer for the forwards of `replay`: lines, NDJSON, or a JSON array."""
     if session.format == "human":
         import shlex
 
@@ -61,7 +62,7 @@ def forwards_of(session: Session) -> JsonRecords | ForwardLines:
 
 
 class RecordPrinter:
-    """Prints each record in the loop's pass in which it came; an OSError rises from that pass.
+    """Prints each record at once, in the pass of the event loop in which it came.
 
     In `ndjson` a record is a line; in `json` all of them are one array, whose elements are written
     as they come and which `close` ends (promise R72).
@@ -90,7 +91,7 @@ class RecordPrinter:
         self.log_away: str | None = None  # why a log cannot be read at the moment
 
     def show(self, record: ListenerRecord) -> None:
-        """Prints one record."""
+        """Prints one record; raises OSError if a stream cannot be written."""
         if isinstance(record, Missed):
             self.missed += record.events
         elif isinstance(record, LogReplaced):
@@ -103,7 +104,7 @@ class RecordPrinter:
             self._json.show(record)
 
     def close(self) -> None:
-        """Ends the one JSON document, if it was begun."""
+        """Ends the JSON array, if a record began it."""
         self._json.close()
 
     def _show_to_a_person(self, record: ListenerRecord) -> None:

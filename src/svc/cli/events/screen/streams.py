@@ -1,9 +1,9 @@
-"""Printing never stops receiving: both streams of a listener, written without waiting (R122).
+"""Writes a listener's stdout and stderr without waiting, so that it always receives (R122).
 
-Lines of one pass of the event loop leave in one write. What a pipe or terminal has no room for
-waits in a `UnwrittenOutput`; a signal ends the listener all the same.
+Lines of one pass of the event loop leave in one write. Bytes that a pipe or terminal has no room
+for wait in an `UnwrittenOutput`; a signal ends the listener all the same.
 
-`run` puts a `Printing` in place of stdout and stderr for the time of a listener.
+`run` puts a `Printing` in place of stdout and stderr while a listener runs.
 """
 
 import asyncio
@@ -75,10 +75,10 @@ class _Destination:
 
 @dataclass(slots=True)
 class Printing:
-    """Both streams of one listener; `streams` stand for the real ones from the beginning.
+    """The stdout and stderr of one listener; `streams` replaces the real ones from the beginning.
 
-    `lossless`: what goes to stdout is data, of which nothing is dropped; `folder` is where it waits
-    when memory has no more room.
+    `lossless`: stdout carries data, of which nothing is dropped; `folder` holds the file where data
+    waits when memory has no more room.
     """
 
     real: Streams
@@ -114,7 +114,7 @@ class Printing:
     async def finish(self, is_hurried: Callable[[], bool]) -> int:
         """Writes the remaining output while stdout is read; after a signal for at most 0.15 s.
 
-        Gives how many lines were left unread at least.
+        Returns how many lines, at least, were left unwritten.
         """
         self._flush()
         loop = asyncio.get_running_loop()

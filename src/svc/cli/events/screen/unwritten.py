@@ -18,8 +18,8 @@ _PIECE: Final = 64 * 1024
 class UnwrittenOutput:
     """Bytes that wait to be written, in order.
 
-    With `open_file` none is ever dropped: what memory has no room for goes to that file and comes
-    back from it. Without, lines for people are dropped, counted, and the count is shown.
+    With `open_file` nothing is dropped: bytes that memory has no room for go to that file and come
+    back from it. Without it lines for people are dropped and counted, and the count is written.
     """
 
     def __init__(
@@ -43,7 +43,7 @@ class UnwrittenOutput:
 
     @property
     def lines(self) -> int:
-        """How many whole lines wait in memory and were dropped, and at least that many in all."""
+        """How many whole lines wait in memory or were dropped; lines in the file do not count."""
         return self._dropped + sum(piece.count(b"\n") for piece in self._pieces)
 
     @property
@@ -51,10 +51,10 @@ class UnwrittenOutput:
         return self._open_file is not None
 
     def add(self, data: bytes) -> None:
-        """Takes whole lines, or the rest of one that was begun.
+        """Adds whole lines, or the rest of a line that was begun.
 
         Raises:
-            LocalError: they are data, and neither memory nor the disk has room for them.
+            LocalError: nothing may be dropped, and neither memory nor the disk has room.
         """
         fits = self._size + len(data) <= self._memory_bytes or not self._pieces
         if self._open_file is None:
@@ -81,7 +81,7 @@ class UnwrittenOutput:
             self._pieces.appendleft(piece[count:])
 
     def close(self) -> None:
-        """Lets go of the file."""
+        """Closes the temporary file, which deletes it."""
         if self._file is not None:
             self._file.close()
 
