@@ -1,4 +1,4 @@
-"""API keys and signing secrets as values: parsed, shortened for display, refused out of place.
+"""API keys and signing secrets as values: parsed, shortened for display, refused in a wrong place.
 
 An `ApiKey` tells its kind (secret, restricted, publishable) and its mode from its prefix. `keys`
 parses the keys that it stores and finds. A `Client` calls `refuse_out_of_place` for its key and

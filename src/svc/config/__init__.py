@@ -2,7 +2,7 @@
 
 Begin with `model`, which has every name that the file may have. `reading` parses the file,
 `editing` and `writing` change it, `settings` merges it with options and variables. `cli` and `keys`
-use this room.
+use this room, and `delivery` its `limits`.
 
 Promises, such as "promise R1", stand by their numbers in tests/PROMISES.md.
 """

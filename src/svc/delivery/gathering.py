@@ -36,7 +36,9 @@ _TELL_SUBJECT: Final = ("/refunds", "/payouts")
 
 
 class EvidenceSource(NamedTuple):
-    """What decides whose account a request is of; most requests of a batch have the same.
+    """Where the evidence of a request is from, and its API key; most of a batch have the same.
+
+    It decides whether the request is of the account in use.
 
     Attributes:
         is_recorded: whether the journal has the request, rather than a results file alone.

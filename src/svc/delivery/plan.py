@@ -178,6 +178,7 @@ class BatchPlan:
     """The rows of a file by decision, each group in the order of the file.
 
     Attributes:
+        held: rows that are not sent before a person has decided, such as after a failure.
         orphans: unresolved requests of the batch that match no row of the file.
         gone: done rows that are no longer in the file.
         adopted: rows done by single commands, which become requests of the batch.

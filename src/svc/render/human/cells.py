@@ -1,4 +1,6 @@
-"""Formats single values for people: amounts, times, statuses and others, by their view.
+"""Formats single values for people: amounts, times, statuses and others.
+
+The view of an object (`views.model`) has a `ViewField` for each value, which says how.
 
 The blocks of `human` and the tables of `table` ask `cell` for each value; `cli` and the inspector
 of webhooks parse and format times with the other functions.

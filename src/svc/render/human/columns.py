@@ -1,4 +1,6 @@
-"""Chooses the columns of a list: requested, of the view, or inferred; warns of unknown fields.
+"""Chooses the columns of a list: those of `--fields`, else of the view of its kind of object.
+
+Without a view (`views.model`) they are inferred from the values. Unknown fields are warned of.
 
 `table` and `human` call it with the first page of objects, before a line is printed; `csv_format`
 only warns by it.
