@@ -1,7 +1,8 @@
 """Finds missed events: those that the states of objects imply and that were not received.
 
-`svc events audit` compares objects of the service with the inbox by an `Audit`; `svc timeline` asks
-`derive_events` for the gaps of one object.
+`svc events audit` passes objects of the service to an `Audit`, which looks for their events in the
+inbox or a team's log (`inbox.received`); `svc timeline` asks `derive_events` for the gaps of one
+object.
 """
 
 from collections.abc import Callable, Collection, Iterator, Mapping
@@ -45,7 +46,7 @@ class ExpectedEvent(NamedTuple):
 def derive_events(data: Mapping[str, Any]) -> Iterator[ExpectedEvent]:
     """Yields the events that the state of one object implies, in the order of `svc.service`.
 
-    None for an unknown kind of object, or one without a valid `created`.
+    Yields nothing for an unknown kind of object, or one without a valid `created`.
     """
     resource = service.noun(str(data.get("object")))
     created = _time(data.get("created"))

@@ -22,7 +22,7 @@ _OPTION: Final = "--run"
 
 @dataclass(frozen=True, slots=True)
 class CommandTarget:
-    """A program with its arguments; its text form is what the ledger of forwards knows it by.
+    """A program with its arguments; the inbox's ledger of forwards stores its text form.
 
     A program that is given with its folder is kept by its absolute path, others are looked for on
     PATH at each run. `env` is the environment of its runs, which holds no key and no signing

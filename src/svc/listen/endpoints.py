@@ -1,9 +1,9 @@
 """The table of webhook endpoints that were registered from this machine, in the state database.
 
 An endpoint belongs to an origin, a profile and a mode. `svc events listen` stores and finds its
-endpoint in an `EndpointTable`; `svc keys remind` lists the ages of signing secrets from it. A
-secret is in the table only at a sandbox, where it is public test data; that of a real service is in
-the keyring.
+endpoint in an `EndpointTable`; `cli.events.secrets` finds signing secrets by it, and `svc keys
+remind` lists their ages. A secret is in the table only for a sandbox, where it is public test data;
+the keyring has the secrets of a real service.
 """
 
 from collections.abc import Sequence
@@ -32,7 +32,7 @@ _KEEP: Final = (
 
 
 class RegisteredEndpoint(NamedTuple):
-    """One row; `secret` is None where it lies in the keyring."""
+    """One row of the table; `secret` is None where the keyring has it."""
 
     origin: str
     profile: str
@@ -55,19 +55,19 @@ class EndpointTable:
         return next(iter(self._read(" AND url = ? AND events = ?", url, ",".join(events))), None)
 
     def at_path(self, path: str, events: Sequence[str]) -> list[RegisteredEndpoint]:
-        """Those that send these events to a listener: its own path ends their URLs."""
+        """The endpoints that send these events to URLs which end in a listener's own `path`."""
         return self._read(" AND events = ? AND url LIKE ? ESCAPE '!'", ",".join(events), f"%{path}")
 
     def list_called(self, endpoint_id: str) -> list[RegisteredEndpoint]:
-        """Those of an id, the newest first."""
+        """The rows with an endpoint's id, the newest first."""
         return self._read(" AND endpoint_id = ?", endpoint_id)
 
     def types(self) -> frozenset[str]:
-        """The types of events that any of them gets."""
+        """The types of events that are sent to any of these endpoints."""
         return frozenset(each for one in self._read("") for each in one.events)
 
     def first_time(self) -> float | None:
-        """When the first of them was registered, in Unix seconds of this machine; None: none is."""
+        """When the first endpoint was registered, in Unix seconds of this machine; None: none."""
         found = self._state.rows(_FIRST + _HERE, self._who)
         return found[0]["first"] if found else None
 
@@ -103,7 +103,7 @@ def forget_test_data(state: Database, origin: str) -> None:
 
 
 def list_signing_secrets(state: Database) -> list[SecretRecord]:
-    """The signing secrets of all endpoints of this machine, by name; the text of none."""
+    """The names and ages of the signing secrets of all endpoints, without the secrets' text."""
     return [
         SecretRecord(
             "signing_secret",

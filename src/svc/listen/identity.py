@@ -40,9 +40,10 @@ def claim_listener(
     targets: Sequence[str] = (),
     on_wait: Callable[[], object] = lambda: None,
 ) -> Iterator[ListenerId]:
-    """Claims a listener of its kind that does not run, by preference that of the same targets.
+    """Claims a listener of the kind `listening` that no process runs, or creates one.
 
-    Waits while another program sends what is pending; `on_wait` is called once before.
+    One with the same `targets` is preferred. Waits while `svc events replay` sends pending events;
+    `on_wait` is called once before.
 
     Raises:
         LocalError: the folder of the locks cannot be used.
@@ -60,7 +61,7 @@ def claim_listener(
 
 @contextmanager
 def hold_off_listeners(folder: Path) -> Iterator[bool]:
-    """Prevents listeners from starting during the block; False if another process does so.
+    """Prevents listeners from starting during the block; yields False if another process does.
 
     Raises:
         LocalError: the folder of the locks cannot be used.
@@ -72,9 +73,9 @@ def hold_off_listeners(folder: Path) -> Iterator[bool]:
 def find_running_with_pending(
     state: Database, folder: Path, origin: str | None, profile: str, mode: str
 ) -> Waiting | None:
-    """Returns a listener that lives and has events to forward, if there is one.
+    """Returns a listener that runs in some process and has events to forward, if there is one.
 
-    Call it only inside `hold_off_listeners`: a listener that starts would be taken for another.
+    Call it only inside `hold_off_listeners`: no listener may start meanwhile.
 
     Raises:
         LocalError: the folder of the locks cannot be used.

@@ -37,7 +37,7 @@ Ack = Literal["received", "forwarded"]  # when the sender is answered
 
 @dataclass(frozen=True, slots=True)
 class IngestDeps:
-    """What the ingest works with.
+    """The dependencies of the ingest.
 
     `hand_over` is called with each event that is to be forwarded; `on_event_ended` after each event
     that no target is to get.
@@ -81,7 +81,7 @@ class Ingest:
         self._store_trouble: str | None = None
 
     def verify_with(self, intake: Intake) -> None:
-        """Judges by other secrets from now on."""
+        """Verifies deliveries by the secrets of another `Intake` from now on."""
         self._intake = intake
 
     def close(self) -> None:
@@ -89,7 +89,7 @@ class Ingest:
         self._closing = True
 
     def take(self, request: HttpRequest, answer: Answer) -> None:
-        """Judges a whole request; what verifies is answered once it is kept, or forwarded."""
+        """Verifies a whole request; a good one is answered once it is stored, or forwarded."""
         if self._closing:
             answer(503)
             return
@@ -107,7 +107,10 @@ class Ingest:
         position: Position | None = None,
         redelivered: int = 0,
     ) -> None:
-        """Stores a delivery that was verified, here or by a receiver elsewhere."""
+        """Stores a verified delivery; one of a team's log comes with its `position` there.
+
+        `redelivered` counts how often the log handed it out before.
+        """
         if self._closing:
             answer(503)
             return

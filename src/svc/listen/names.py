@@ -1,9 +1,11 @@
-"""Builds and parses a listener's name, the *scope* under which the state database knows it.
+"""Builds and parses a listener's name, the *scope* under which the state database stores it.
 
-A name, its *scope*, is `ORIGIN|PROFILE|MODE|WAY|EVENTS|NUMBER`. What was kept before a sandbox was
-reset belongs to the same name with `|until SEQ` behind it.
+A scope is `ORIGIN|PROFILE|MODE|WAY|EVENTS|NUMBER`. WAY says how deliveries reach the listener, such
+as a tunnel or a team's log. Events that were kept before a sandbox was reset belong to the same
+name with `|until SEQ` behind it.
 
-`identity` and `inbox.listeners` store listeners under it.
+`identity` and `inbox.listeners` store listeners under it; `svc doctor` and `svc events log` find
+the logs of this machine's listeners by `log_of`.
 """
 
 from dataclasses import dataclass
@@ -33,14 +35,14 @@ class Listening:
 
 
 def name_receiver(way: str, log: object | None) -> str:
-    """The way of a receiver that is reached in one way, and may fill a log."""
+    """The WAY of a receiver: how requests reach it, and the log that it fills, if any."""
     return way if log is None else f"{way}{_FILLS}{log}"
 
 
 def name_reader(stream: str, group: str | None, name: str | None) -> str:
-    """The way of a reader of a log, in a group or by a name of its own.
+    """The WAY of a reader of a log, in a group or by a name of its own.
 
-    It is known by the log's stream: an address is only a way there (R130).
+    It has the log's stream, not its address, which may change (R130).
     """
     return f"{_LOG} {stream} {group or ''} {name or ''}".rstrip()
 
@@ -62,9 +64,9 @@ def log_of(scope: str) -> LogUse | None:
 
 
 def read_by_address(scope: str) -> tuple[str, str] | None:
-    """Returns the log's name, and group and name of a reader, of a scope of releases before.
+    """Returns the log's name, and the reader's group and name, from a scope of earlier releases.
 
-    They knew a log by the text of its address, `nats+tls://HOSTS/NAME`.
+    Those had the text of the log's address there, `nats+tls://HOSTS/NAME`; None for other scopes.
     """
     way = scope.split("|", 3)[-1].rsplit("|", 2)[0]
     address, _, who = way.partition(" ")

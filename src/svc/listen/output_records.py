@@ -15,9 +15,9 @@ from svc.service.facts import is_success
 
 
 class FieldRecord:
-    """A record that is said by its fields, in their order; times as text, bytes as UTF-8.
+    """A record whose JSON form is its fields, in order; times as text, bytes as UTF-8.
 
-    `kind` is its name; `state` stands behind its time where one name is said of two things.
+    `kind` is the record's name; `state` tells two records of one name apart (up, down, replaced).
     """
 
     __slots__: tuple[str, ...] = ()
@@ -177,8 +177,8 @@ class Forwarded(FieldRecord):
 class TargetAway(FieldRecord):
     """A target that cannot be reached, or does not answer, is left alone; emitted every 30 s.
 
-    `events` wait for it, `seconds` is how long it has been so, and `reason` says why. `next_in`
-    (seconds) is when an event is tried there; None where that is as soon as its port opens.
+    `events` is how many wait for it, `seconds` for how long it was left alone, and `reason` why.
+    `next_in` (seconds) is when an event is tried there; None: as soon as its port opens.
     """
 
     kind = "waiting"
@@ -193,9 +193,9 @@ class TargetAway(FieldRecord):
 
 @dataclass(frozen=True, slots=True)
 class Left(FieldRecord):
-    """An event that an earlier run kept and did not forward, and that is left so in this one.
+    """An event of an earlier run that is not forwarded in this run either (`--no-resume`).
 
-    `attempts` are those at the target that was tried most often.
+    `attempts` counts those at the target that was tried most often.
     """
 
     kind = "left"
@@ -251,7 +251,7 @@ class LogState:
 
 @dataclass(frozen=True, slots=True)
 class Missed(FieldRecord):
-    """So many events of a log were dropped for their age before this listener came back."""
+    """A team's log dropped `events` for their age before this listener had read them."""
 
     kind = "missed"
 
@@ -296,8 +296,8 @@ class BugMet(FieldRecord):
 class LogReplaced(FieldRecord):
     """A team's log is another one than this listener has read, or an older copy of it.
 
-    This listener had read up to number `read`; the log now holds `events`, and ends `gone` before
-    that. What it never had read is not known.
+    This listener had read up to number `read`; the log now holds `events`, and its last number is
+    `gone` below `read`. Whether unread events were lost too is not known.
     """
 
     kind = "log"
@@ -321,7 +321,7 @@ class LogReplaced(FieldRecord):
 
 @dataclass(frozen=True, slots=True)
 class Summary(FieldRecord):
-    """What happened in all. `refused`: requests that were no deliveries (other path, host ...).
+    """The counts of a whole run. `refused`: requests that were no deliveries (other path ...).
 
     `failed`: events that a target did not take for good. `pending`: events that are still to be
     forwarded, at the next start if need be. `until_reached` is None when nothing was waited for.

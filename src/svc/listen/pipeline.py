@@ -33,18 +33,18 @@ from svc.service.facts import Mode
 
 @dataclass(frozen=True, slots=True)
 class ListenerPlan:
-    """The options of a listener; `timeout` is in seconds.
+    """The options of a listener; `timeout` is the limit for the whole run, in seconds.
 
-    `path` is the one path that is answered, `hosts` the names of a tunnel, `url` what the service
-    was told, `events` what it was asked for. `has_child_process`: a command runs with it, and
-    what `until` waits for does not end it before `Listener.finish` is called. `known` are secrets
-    of other endpoints, to explain a rejection with. Without `resume`, what an earlier run left
-    open is told and stays open; only a sender that waits for its outcome has it forwarded.
-    `signs` says how events are signed that are forwarded: `late` ones anew (R123), all of them as
-    they came, or by a signer of one's own; `trust` whose certificates are good. `verdict` turns a
-    target's reply into the answer for the sender that waits for it. `only` are the types that are
-    wanted of an endpoint that sends others too; `where` says of a payload whether it is wanted.
-    `pending` counts what earlier runs have left open.
+    `path` is the one path that is answered, `hosts` are the host names of a tunnel; the endpoint at
+    the service has the address `url` and the types `events`. `has_child_process`: a command runs
+    beside the listener, which `until` does not end before `Listener.finish` is called. `known` are
+    secrets of other endpoints, to explain a rejection with. Without `resume`, events that earlier
+    runs left open are reported and stay open, unless a sender waits for the outcome of one.
+    `signs` says how forwarded events are signed: `late` ones anew (R123), all of them as they came,
+    or by a given signer; `trust` says whose certificates are good. `verdict` turns a target's reply
+    into the answer for the sender that waits for it. `only` are the types that are forwarded of an
+    endpoint that sends others too; `where` decides by the payload whether an event is forwarded.
+    `pending` counts the events that earlier runs left open.
     """
 
     mode: Mode
@@ -137,7 +137,7 @@ class Pipeline:
         return self.writer.idle and self.dispatcher.idle
 
     async def close(self, grace: float) -> int:
-        """Ends both; attempts under way have `grace` seconds. Gives how many events are pending."""
+        """Ends both halves, attempts after `grace` seconds; returns how many events are pending."""
         self.ingest.close()
         await self.dispatcher.close(grace)
         pending = await self.dispatcher.pending()

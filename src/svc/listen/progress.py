@@ -1,7 +1,7 @@
 """Counts what happened in a run, and notices when what `--until` waits for has come.
 
-`ingest` and `dispatcher` note events in one `ListenerProgress`; `listener` ends when it says so,
-and its summary is printed last.
+`ingest` and `dispatcher` note events in one `ListenerProgress`; `listener` ends once `reached` is
+true, and emits the `summary` last.
 """
 
 import fnmatch
@@ -47,7 +47,7 @@ class Until:
 
 @dataclass(slots=True)
 class ListenerProgress:
-    """The running counts of a listener; `retaken`: so many that failed were replayed and taken."""
+    """The counts of a listener; `retaken`: failed events that a replay brought to their targets."""
 
     until: Until | None
     received: int = 0

@@ -59,7 +59,7 @@ class Routes:
 
     @classmethod
     def read_back(cls, texts: Sequence[str]) -> "Routes":
-        """Parses the result of `format_routes`, as it is stored with each listener."""
+        """Parses the result of `format_routes`, as the table of listeners stores it."""
         runs = [text for text in texts if text.partition("=")[2].startswith(PREFIX)]
         urls = [text for text in texts if text not in runs]
         return cls.parse(urls, allow_remote=True, runs=runs)

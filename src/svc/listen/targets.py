@@ -41,7 +41,7 @@ _COMPATIBLE: Final = ipaddress.ip_network("::/96")
 
 
 def is_never_allowed(address: IpAddress) -> bool:
-    """Returns whether an address is unspecified, link-local or a metadata service, however written.
+    """Returns whether an address is unspecified, link-local or a cloud's metadata service.
 
     The unspecified one is this machine, unchecked; link-local services, such as
     metadata services, ask for no key. An IPv6 address that carries such a service's IPv4 address
@@ -161,9 +161,9 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class TargetTrust:
-    """Which certificates of targets are good: those of `ca_bundle`, a file, else of the system.
+    """Which certificates of targets are good: those by the file `ca_bundle`, else by the system's.
 
-    With `insecure` any certificate of a target of this machine or of a private network is.
+    With `insecure` any certificate of a target on this machine or in a private network is good.
     """
 
     ca_bundle: str | None = None

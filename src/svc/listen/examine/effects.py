@@ -46,7 +46,7 @@ def subtract_effects(more: Effects, less: Effects) -> Effects:
 
 
 def count_events(change: Effects, single: Effects) -> int | None:
-    """Returns of how many single events a change is the effect; None where of no number of them."""
+    """Returns of how many events a change is the effect, given that of a single one; else None."""
     if not change:
         return 0
     first = next(iter(single))

@@ -86,7 +86,7 @@ class RuleVerdict(NamedTuple):
 
 
 class VerdictReached(Exception):  # noqa: N818  a verdict of ours, not an error of the program
-    """The verdict on a rule is clear before its end; without a `fix` a failure has the rule's."""
+    """Ends a rule early with its verdict; a failure without a `fix` gets the rule's own."""
 
     def __init__(self, detail: str, fix: str | None = None, status: RuleStatus = "failed") -> None:
         super().__init__(detail)

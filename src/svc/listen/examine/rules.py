@@ -14,7 +14,7 @@ class TrialDelivery(NamedTuple):
     """One delivery of a rule.
 
     Attributes:
-        case: which of the rule's cases; the same case, type and form are the same event.
+        case: the number of the rule's case; the same case, type and form are the same event.
         type: None for the type that is examined.
         signature: a word of `events.SIGNATURES`.
         form: a word of `events.FORMS`, empty for the usual one.
@@ -39,9 +39,9 @@ class HandlerRule(NamedTuple):
 
     Attributes:
         name: in a few words, as a table shows it.
-        promise: what a handler does that keeps it, behind "the handler".
-        fix: what to change in one that does not.
-        fixes: what to change instead, by the answer: trouble, a status, or its hundreds.
+        promise: what a handler does that keeps the rule: the end of a sentence "the handler ...".
+        fix: what to change in a handler that does not.
+        fixes: other words than `fix`, by the answer: a trouble, a status, or its first digit.
         effects: the effect of how many single events all deliveries have together.
         after: the rules that must not have failed, or this one says nothing of its own.
         seen: what a right effect shows; empty where the answers alone tell.

@@ -41,10 +41,10 @@ class TargetHealth:
         return self._silent >= (1 if self.probes else self._lanes)
 
     def is_ailing(self, item: OpenItem) -> bool:
-        """Returns whether nothing has succeeded since an item's attempt before this one.
+        """Returns whether no event has succeeded at the target since an item's previous attempt.
 
-        Then what failed may be the target and not the event, which is due with its next success. An
-        event that fails while others succeed keeps to its schedule.
+        Then the target may have failed and not the event, which is due with the target's next
+        success. An event that fails while others succeed keeps to its schedule.
         """
         return self._failing if item.attempt == 1 else self._taken_at < item.last_at
 

@@ -31,7 +31,7 @@ def make_ack_key(event_id: str, body: bytes) -> AckKey:
 
 @dataclass(slots=True)
 class PendingAck:
-    """One event on its way to all its targets, and everyone who waits to hear how it ends.
+    """One event on its way to all its targets, and the answers to those who wait for its outcome.
 
     `status` is the worst verdict of a target so far; `deadline` is in the loop's time.
     """
@@ -75,10 +75,10 @@ class PendingAcks:
         self._keys: dict[int, AckKey] = {}
 
     def join(self, key: AckKey, answer: Answer) -> bool:
-        """Lets a copy wait for the first one's outcome; False if none is under way.
+        """Lets a copy of an event wait for the outcome of the first; False if none is under way.
 
-        One whose time is over is under way no more: what it waited for may have been closed
-        elsewhere, and then nothing of it is heard again.
+        After its deadline the first is no longer under way: another process may have closed the
+        event, and then its outcome is never reported here.
         """
         if self.seconds_left(key) <= 0:
             self.release(key, _LATE)
@@ -88,7 +88,7 @@ class PendingAcks:
         return pending_ack is not None
 
     def start(self, key: AckKey, answer: Answer) -> None:
-        """Opens a waiter; its time runs from now, and then its senders are answered."""
+        """Waits for an event's outcome from now on; at the deadline its senders get an answer."""
         loop = asyncio.get_running_loop()
         pending_ack = self._open[key] = PendingAck(loop.time() + FORWARD_SECONDS, [answer])
         limit = FORWARD_SECONDS + _LATE_SECONDS
@@ -125,7 +125,7 @@ class PendingAcks:
             pending_ack.release(status)
 
     def seconds_left(self, key: AckKey) -> float:
-        """Returns the time until no sender waits any more; endless where none has waited at all."""
+        """Returns the seconds until no sender of an event waits any more; infinite if none does."""
         pending_ack = self._open.get(key)
         return (
             inf if pending_ack is None else pending_ack.deadline - asyncio.get_running_loop().time()

@@ -1,12 +1,10 @@
 """A `Pump` sends the events of one target: order for each object, retries, rests, concurrency.
 
-The ledger says what is open; nothing here is needed after a restart. The newest event is handed
-over in memory where nothing older is ready to go; all others are read from the ledger in pages.
-Where memory may be wrong, `forget` drops it and reads again: that is the only repair.
-
-`dispatcher` makes one for each target. It reads what is open from the ledger of the inbox, has a
-few events in memory, and sends each over one of its *lanes*, connections that carry one request at
-a time.
+`dispatcher` makes one for each target. A pump reads the open events from the ledger of the inbox in
+pages, has a few in memory, and sends each over one of its *lanes*, connections that carry one
+request at a time. The newest event is handed over in memory (`offer`) if no older one is ready.
+If memory may be out of date, the pump drops it and reads the ledger again: that is the only repair.
+Nothing in memory is needed after a restart.
 """
 
 import asyncio
@@ -59,8 +57,8 @@ class ForwardOptions:
 class Attempted:
     """An attempt that ended: how, and what becomes of the event at its target.
 
-    `retry_in` (seconds) is when it is tried again, None where it is not. `signed_anew`: what was
-    sent says that its signature is a new one.
+    `retry_in` (seconds) is when it is tried again, None where it is not. `signed_anew`: the request
+    had a header which says that its signature is a new one. `ailing`: as in `ForwardAttempt`.
     """
 
     reply: TargetReply
@@ -74,10 +72,11 @@ class Attempted:
 class PumpHooks:
     """The callbacks of a pump.
 
-    `due` reads so many of what was not tried behind a seq, `again` of what is due again.
-    `limit` gives the seconds that an item's attempt may take. `tried` hears of each attempt,
-    `well` when the first success comes after failures, `rests` why the target is left alone (None:
-    it is not), and after which seq nothing is sent before more is read (None: as before).
+    `due` reads events behind a seq that were not tried, `again` those that are due again; both get
+    the most to read. `limit` returns the seconds that an attempt may take. `tried` is called after
+    each attempt, `well` at the first success after failures, `rests` with the reason that the
+    target is left alone (None: it no longer is) and the seq after which nothing is sent before more
+    is read (None: as before).
     """
 
     due: Callable[[int, int], Awaitable[list[OpenItem]]]

@@ -41,12 +41,12 @@ class ReplayLoop:
     def send(
         self, sender: ForwardSender, headers: bytes, body: bytes, seconds: float
     ) -> TargetReply | None:
-        """Sends one delivery and waits so many seconds for its answer; None when a signal came."""
+        """Sends one delivery and waits `seconds` for its answer; None when a signal came."""
         request = sender.request(headers, body).data
         return self.run(lambda: exchange_once(sender.link(), request, seconds))
 
     def run(self, work: Callable[[], Coroutine[Any, Any, T]]) -> T | None:
-        """Does work inside the loop and gives its result; None when a signal has ended it."""
+        """Runs the coroutine of `work` in the loop; returns None when a signal has ended it."""
         return self._runner.run(self._run(work))
 
     async def _run(self, work: Callable[[], Coroutine[Any, Any, T]]) -> T | None:

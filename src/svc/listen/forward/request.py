@@ -1,7 +1,8 @@
-"""Builds the bytes that a target is sent, the received ones unchanged (R52), and the record of it.
+"""Builds the request for a target, with the received bytes unchanged (R52), and attempts' records.
 
-`pump` and `svc events replay` send by a `TargetSender`; a command target has a sender of its own
-(`svc.listen.running.lane`) with the same methods.
+A listener's pumps, `svc events replay`, `svc events examine` and the inspector send by a
+`TargetSender`; a command target has a sender of its own (`svc.listen.running.lane`) with the same
+methods.
 """
 
 import re
@@ -45,7 +46,7 @@ def parse_header(text: str) -> HeaderText:
 
 @value_class
 class TargetRequest:
-    """The bytes of one request; `signed_anew`: they say that their signature is a new one."""
+    """The bytes of one request; `signed_anew`: a header says that the signature is a new one."""
 
     data: bytes
     signed_anew: bool = False
@@ -72,7 +73,7 @@ class ForwardSender(Protocol):
 class TargetSender:
     """Builds requests for one target.
 
-    `sign` looks at the signature of each; without it they are sent as they came.
+    `sign` may replace the signature of a delivery; without `sign` it is sent as it came.
 
     Attributes:
         link: gives a connection to the target, opened with the first request.

@@ -33,7 +33,7 @@ def parse_signed_at(headers: bytes) -> int | None:
 
 
 class LateSigner:
-    """Signs deliveries anew whose signature is over four minutes old; keeps the first as a header.
+    """Signs deliveries anew whose signature is over four minutes old; a header has the first one.
 
     Attributes:
         secrets: those of the endpoint as it is now; a target that knows any of them accepts it.

@@ -36,7 +36,7 @@ class UnreadableAnswer(Exception):  # noqa: N818  named for what the answer is
 
 
 class AnswerReader:
-    """Turns the bytes of one answer into an Answer; used once."""
+    """Turns the bytes of one answer into a `TargetAnswer`; used once."""
 
     def __init__(self) -> None:
         self._waiting = b""
@@ -54,7 +54,7 @@ class AnswerReader:
         """Adds received bytes (empty at the end); returns the answer once it is complete.
 
         Raises:
-            Unreadable: it is no HTTP, or over 64 KiB of head or 1 MiB of body.
+            UnreadableAnswer: it is no HTTP, or over 64 KiB of head or 1 MiB of body.
         """
         if self._slow is not None:
             return self._read_wire(data)

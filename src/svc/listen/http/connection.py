@@ -37,7 +37,10 @@ _AGAIN_SECONDS: Final = 1.0
 
 @value_class
 class TargetReply:
-    """How an exchange ended: a status, or trouble in words; `sent` counts what may have arrived."""
+    """How an exchange ended: a status, or trouble in words.
+
+    `sent` counts the requests that may have arrived, `body` is the beginning of the answer's body.
+    """
 
     milliseconds: float
     status: int | None = None
@@ -73,10 +76,10 @@ class ForwardLane(Protocol):
 class TargetConnection:
     """Sends requests to one target, one after the other, over one connection; made inside a loop.
 
-    A connection that was kept and closes at once, without a word, has most likely been idle for too
-    long: what it was sent goes once more, over a new one, as `again` gives it. Whatever else
-    happens is told, for the target may have read the request. Works with callbacks: a task for each
-    of thousands of forwards a second costs more than the forward itself.
+    If a kept connection closes at once, without an answer, the target had most likely closed it as
+    idle: the request that `again` builds is sent once more, over a new connection. Other failures
+    are reported, for the target may have read the request. Works with callbacks: a task for each of
+    thousands of forwards a second costs more than the forward itself.
 
     Attributes:
         sent: how many requests of the exchange under way may have arrived.

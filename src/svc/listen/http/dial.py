@@ -45,8 +45,8 @@ class OpenConnection(ReadingProtocol):
     def is_open(self) -> bool:
         """Returns whether another request can be sent: asks the system, not only the loop.
 
-        What has come since the last answer, its end above all, makes it unfit; the loop may not
-        have got round to that yet.
+        Bytes that came since the last answer, or the connection's end, make it unfit; the loop may
+        not have handled them yet.
         """
         if self._transport is None or self._transport.is_closing():
             return False

@@ -20,9 +20,9 @@ _WAIT_SECONDS: Final = 0.1
 
 
 class Backpressure:
-    """Counts the events that are to be forwarded, and holds groups back where they are many.
+    """Counts the events that are to be forwarded, and holds groups of deliveries back if many are.
 
-    Once 0.1 s have not helped, nothing is held back before they are few again.
+    A group waits 0.1 s at most; after that in vain, none is held back before the events are few.
     """
 
     def __init__(self, go: Callable[[], None]) -> None:

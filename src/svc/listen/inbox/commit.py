@@ -1,8 +1,8 @@
 """Group commit: stores deliveries and results in one transaction while the next group gathers.
 
-`ingest` stores by `InboxWriter.store` and answers the sender when it is on the disk; `dispatcher`
-records attempts by it. It calls the `Inbox` on a thread, so that the event loop never waits for the
-disk.
+`ingest` stores deliveries by `InboxWriter.store` and answers each sender once its delivery is on
+the disk; `dispatcher` records attempts by the same writer. The writer calls the `Inbox` on a
+thread, so that the event loop does not wait for the disk, unless the inbox is quick (`AtOnce`).
 """
 
 import asyncio
@@ -47,9 +47,8 @@ class InboxWriter:
 
     No timer holds a group back: while one is being synced to the disk, the next one gathers. A
     lone delivery is committed at once; where several have come, the loop turns once or twice for
-    those that are about to. Only where many are still to be forwarded are they held back a little.
-    An inbox that can is written to without the thread. `broken` ends with an error that no one
-    expected.
+    more. Only while many events are still to be forwarded are deliveries held back a little
+    (`backpressure`). `broken` gets the error after which nothing can be stored any more.
     """
 
     def __init__(self, inbox: Inbox, *, results_first: bool = False) -> None:
@@ -93,7 +92,7 @@ class InboxWriter:
         self._on_results = callback
 
     def on_trouble(self, callback: OnTrouble) -> None:
-        """Calls `callback` with why results cannot be stored or read, and None once they are."""
+        """Calls `callback` with the error if results cannot be stored or read, then None."""
         self._on_trouble = callback
 
     def record(self, attempt: ForwardAttempt) -> None:
@@ -102,7 +101,7 @@ class InboxWriter:
         self._commit_soon()
 
     def well(self, target: str) -> None:
-        """Records that a target succeeds again: events that failed meanwhile are due now."""
+        """Records that a target succeeds again: events that wait for a retry there are due now."""
         self._batch.well.append(target)
         self._commit_soon()
 
@@ -112,7 +111,7 @@ class InboxWriter:
         self._commit_soon()
 
     def end_run(self, targets: Sequence[str]) -> None:
-        """Records, after all earlier entries, that these targets get no more in this run."""
+        """Records, after all earlier entries, that these targets get no more events in this run."""
         self._batch.closing += targets
         self._commit_soon()
 

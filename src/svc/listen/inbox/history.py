@@ -1,7 +1,8 @@
-"""Reads the inbox for commands: lists and finds kept deliveries, and notes what was sent again.
+"""Reads the inbox for commands: lists and finds kept deliveries, and records replays of them.
 
-`svc events inbox`, `replay`, `svc timeline` and the inspector use an `InboxHistory`; a running
-listener writes by `sqlite` instead.
+`svc events inbox`, `replay`, `svc timeline` and the inspector use an `InboxHistory`; `svc events
+log refill` reads the deliveries of this machine's receivers by `copies`. A running listener writes
+by `sqlite` instead.
 """
 
 import fnmatch
@@ -36,10 +37,10 @@ class InboxScope:
 
 @dataclass(frozen=True, slots=True)
 class InboxFilter:
-    """Which of them; `since` is in unix seconds.
+    """Which deliveries: those received `since` (unix seconds), whose type fits `glob`.
 
     `failed` and `pending` together ask for both; without either, all states are wanted. `meets`
-    says of a payload whether it is wanted.
+    decides by the payload whether a delivery is wanted.
     """
 
     glob: str | None = None
@@ -78,8 +79,9 @@ class AtTarget:
     """What became of an event at one target.
 
     `state` is pending, waiting (an older event of its object is first), forwarded, failed,
-    returned or reset. `error` says why it is not there yet, `next_at` (unix seconds) when it is
-    tried again; None where that is as soon as the target can be reached.
+    returned (another process of a group is to forward it) or reset (its sandbox was reset). `error`
+    says why the target does not have it yet, `next_at` (unix seconds) when it is tried again; None
+    where it is not, or as soon as the target can be reached.
     """
 
     url: str
@@ -175,10 +177,10 @@ class InboxHistory:
         return self._state.rows(_FORWARDS, (entry.seq, entry.seq))
 
     def targets_tried(self, entry: InboxEntry) -> list[Row]:
-        """Returns each target that an event belongs to or was sent to, in the order of that.
+        """Returns each target that an event is for, then others that it was sent to.
 
-        A row holds `url`, `forwarded` (1 where the listener sends it there) and `taken` (1 where
-        it has it).
+        A row holds `url`, `forwarded` (1 where the listener forwards the event there) and `taken`
+        (1 where the target has taken it).
         """
         return self._state.rows(_TRIED, (entry.seq, entry.seq))
 
@@ -190,10 +192,10 @@ class InboxHistory:
         taken: bool,
         pending: bool = False,
     ) -> None:
-        """Records what a replay has sent; a target's 2xx closes an event whose forward had failed.
+        """Records attempts of a replay; a target's 2xx closes an event whose forward had failed.
 
-        Each attempt is (url, started_at, milliseconds, status, error, reply). `pending`: what was
-        sent is all that was still to be done, so that an event that waits is closed as well.
+        Each attempt is (url, started_at, milliseconds, status, error, reply). With `pending` an
+        event that is still to be forwarded is closed as well at the targets that took it.
         """
         with self._state.write() as tx:
             for url, *rest in attempts:

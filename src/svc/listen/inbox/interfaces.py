@@ -32,7 +32,7 @@ ForwardVerdict = Literal["done", "later", "failed", "returned", "unsent", "cut"]
 class Position:
     """The place of an event in a log: its number there, from 1, and its id.
 
-    `after` is the number of the one that was read before it, None where reading has begun anew.
+    `after` is the number of the event that was read before it, None where reading has begun anew.
     """
 
     seq: int
@@ -77,9 +77,9 @@ class StoreResult:
 class ForwardAttempt:
     """One forward that was tried; `reply` is the beginning of the answer's body.
 
-    `sent` counts the requests that may have arrived. `next_at` (unix seconds) is when an event that
-    is to be tried `later` is due. `ailing`: nothing of its target had succeeded since the attempt
-    before, so that the event is due as soon as something does.
+    `sent` counts the requests that may have arrived. `next_at` (unix seconds) is when an event with
+    the verdict `later` is due. `ailing`: no event had succeeded at its target since the attempt
+    before, so that this one is due as soon as any does.
     """
 
     seq: int
@@ -123,7 +123,7 @@ class OpenItem:
 
 @dataclass(frozen=True, slots=True)
 class Retries:
-    """What is due again at a target, and when (unix seconds) the next of the others is."""
+    """The events that are due again at a target; `soonest` (unix seconds): when the next one is."""
 
     items: list[OpenItem]
     soonest: float | None
@@ -141,9 +141,9 @@ class EndedEvent:
 
 @dataclass(frozen=True, slots=True)
 class TargetRest:
-    """A target is left alone, since a moment (unix seconds) and why; None: it is not.
+    """A target is left alone `since` a moment (unix seconds); `why` is None once it no longer is.
 
-    Nothing after the seq `last` is under way there before more is read; None: as before.
+    No event after the seq `last` is under way there before more are read; None: as before.
     """
 
     target: str
@@ -154,12 +154,12 @@ class TargetRest:
 
 @dataclass(slots=True)
 class Batch:
-    """What goes into the inbox in one transaction.
+    """What goes into the inbox in one transaction: inbound events, and results of forwards.
 
-    `well` are targets whose ailing events are due now, `closing` those that a run ends with. What
-    an inbox finds as it stores, it notes in `ended` and, of targets with events that have got
-    their turn, in `freed`; of those of `well` that have more ailing events than one transaction
-    takes, in `hastening`.
+    `well` are targets that succeed again, so that their ailing events are due now; `closing` are
+    targets whose run ends. The inbox fills the rest as it stores: `ended` has the events that have
+    ended, `freed` the targets where an event has got its turn, `hastening` those targets of `well`
+    that have more ailing events than one transaction changes.
     """
 
     inbound_events: list[InboundEvent] = field(default_factory=list)
@@ -177,7 +177,7 @@ class Batch:
         return bool(self.attempts or self.well or self.rests or self.closing)
 
     def take_results(self) -> "Batch":
-        """Returns the results as a batch of their own, and has none any more."""
+        """Removes the results from this batch and returns them as another one."""
         taken = Batch([], self.attempts, self.well, self.rests, self.closing)
         self.attempts, self.well, self.rests, self.closing = [], [], [], []
         return taken
@@ -198,15 +198,15 @@ Answer = Callable[[int], None]
 
 
 class Source(Protocol):
-    """Where deliveries come from; made and used inside one event loop, once.
+    """Where deliveries come from: the receiver, or a team's log; used inside one event loop, once.
 
-    What an implementation owes: each delivery that it has not heard a good answer about comes
-    again, in this run or in the next one.
+    An implementation must give each delivery again that the listener has not accepted, in this run
+    or in the next one.
     """
 
     @property
     def died(self) -> "asyncio.Future[None] | None":
-        """Done, with its error, when nothing more will come; None of one that cannot say so."""
+        """Done, with an error, when no more deliveries will come; None for a source without it."""
 
     async def start(self) -> None:
         """Begins to give deliveries."""

@@ -1,9 +1,10 @@
 """The ledger: one row for each event and target, which says what is still to be done there.
 
-Written with the commit that keeps an event and with each that notes how attempts ended. The states
-are those of `State`; what is below `LEFT` is open.
+A row is written in the transaction that keeps its event, and changed in those that record attempts.
+It has a `State`; up to `LEFT` the event is still to be forwarded.
 
-`SqliteInbox` is a `ForwardLedger`: the pumps read what is due from it, and note how attempts ended.
+`SqliteInbox` is a `ForwardLedger`: the pumps read from it the events that are due at their targets,
+and `commit` records the outcomes of attempts.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -40,7 +41,7 @@ _PAGES_NOTED: Final = 4
 
 
 class State(IntEnum):
-    """What is to become of an event at a target; that of an event is the first or the highest."""
+    """The state of an event at one target, from still to be sent (`NEW`) to closed (`DONE`)."""
 
     NEW = 0
     WAITS = 1  # an older event of its object is open
@@ -204,7 +205,7 @@ class ForwardLedger:
         return Retries(items, row["soonest"])
 
     def hand_back(self) -> None:
-        """Closes all that is open: those who share a queue get it, or this listener."""
+        """Closes all open events: the log of a group hands them out again, here or elsewhere."""
         for row in self._state.rows(_TARGETS, (self._listener,)):
             change_in_pieces(self._state, _HAND_BACK, row["id"])
 

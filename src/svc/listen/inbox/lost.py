@@ -15,14 +15,14 @@ _COPY_SECONDS: Final = 0.4  # of the second in which the listener ends
 
 @runtime_checkable
 class Copying(Protocol):
-    """What an inbox offers besides, whose file may be deleted while it is open."""
+    """What an inbox offers if its file may be deleted while it is open."""
 
     def save_copy(self, seconds: float) -> str | None:
         """Saves what the open file holds beside its place; gives where, None if it cannot."""
 
 
 def explain_loss(error: LocalError, inbox: Inbox, received: int) -> LocalError:
-    """Returns the error that ends a listener, with where its events are; others stay as they are.
+    """Returns the error that ends a listener; if the file was lost, it says where the events are.
 
     `received` counts the events of this run that were answered 200.
     """

@@ -33,7 +33,7 @@ _ROW_BYTES: Final = 1024
 
 
 class QuickInbox(SqliteInbox):
-    """An inbox of its own connection, whose log it syncs itself; see `AtOnce`."""
+    """An inbox whose SQLite log svc syncs itself; implements `interfaces.AtOnce`."""
 
     def __init__(
         self,

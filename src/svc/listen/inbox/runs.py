@@ -18,8 +18,8 @@ NOT_CUT: Final = -1  # as the time that an event is due: now, and no killed run 
 def begin_run(tx: Tx, row: Row, *, ordered: bool, anew: bool) -> bool | None:
     """Begins a run at one target.
 
-    None where that is all; else rows are to be changed before, in pieces, and True: their turns
-    are to be found as well.
+    Returns None if its rows are ready; else `begin_in_pieces` must change them first, and the value
+    is its argument `turns`: whether the order of events of one object is to be found anew.
     """
     number = (row["id"],)
     if row["running"]:
@@ -33,7 +33,7 @@ def begin_run(tx: Tx, row: Row, *, ordered: bool, anew: bool) -> bool | None:
 
 
 def begin_in_pieces(state: Database, row: Row, *, ordered: bool, anew: bool, turns: bool) -> None:
-    """Gets the rows of a target ready; a crash on the way leaves them for the next begin."""
+    """Gets the rows of a target ready; after a crash on the way the next run does it again."""
     looks = {_MAY_BE_CUT: row["running"], _RESTORE: turns, _ANEW: anew}
     for statement in (each for each, matters in looks.items() if matters):
         change_in_pieces(state, statement, row["id"])
@@ -52,7 +52,7 @@ def _find_turns(state: Database, number: int, *, ordered: bool) -> None:
 
 
 def change_in_pieces(state: Database, statement: str, number: int) -> None:
-    """Runs a change of rows of a target that it finds no more once they are changed."""
+    """Runs an UPDATE of a target's rows again and again, until it finds none to change."""
     changed = PIECE_ROWS
     while changed == PIECE_ROWS:
         with state.write() as tx:

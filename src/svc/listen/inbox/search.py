@@ -1,8 +1,8 @@
 """Searches the whole inbox by type, state, target, object and text, a page at a time.
 
 Each condition is part of one query. A text may stand in any payload, so a query goes over some
-thousand rows at a time, and the caller says when that has taken long enough; the page says then
-where the next one goes on, so that nothing is ever out of reach.
+thousand rows at a time until the caller ends the search; a page that is not full then says where
+the next one goes on, so that every delivery can be reached.
 
 Only the inspector uses it.
 """
@@ -22,8 +22,8 @@ _BEHIND: Final = "SELECT received_at FROM inbox WHERE seq >= ? ORDER BY seq LIMI
 class SearchFilter:
     """The conditions of a search; an empty one does not narrow. `before` is a number of the inbox.
 
-    `target` and `text` are parts of an address and of anything that is shown of a delivery, in
-    upper or lower case; the others are whole words.
+    `target` is a part of a target's address, `text` a part of anything that is shown of a delivery,
+    both in upper or lower case; the others are whole values.
     """
 
     type: str = ""
@@ -71,7 +71,7 @@ class SearchableInbox(InboxHistory):
         return FoundEntries(tuple(found[:count]), older, unfinished=False)
 
     def find_received_behind(self, seq: int) -> float | None:
-        """Returns when the first entry from a number on was received (unix seconds)."""
+        """Returns when the first entry from the number `seq` on was received (unix seconds)."""
         found = self._state.rows(_BEHIND, (seq,))
         return found[0]["received_at"] if found else None
 

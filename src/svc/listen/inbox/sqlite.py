@@ -81,8 +81,8 @@ class SqliteInbox(ForwardLedger):
     def close(self, seconds: float = math.inf) -> None:
         """Moves the log of the database into it, which each later command would have to read.
 
-        Not while another process reads it: the last one does. Other processes are waited for so
-        long and no longer.
+        While another process reads the log, it stays for the last process to move. Waits at most
+        `seconds` for other processes.
         """
         self._state.shorten_timeout(seconds)
         with suppress(LocalError):

@@ -240,7 +240,7 @@ _INLINE_MAX: Final = 64 * 1024
 
 
 def curl(event_id: str, url: str | None, headers: bytes, content: Content) -> str:
-    """Writes the command; without a `url` it reads one from $TARGET.
+    """Writes a curl command that sends a delivery; without a `url` it reads one from $TARGET.
 
     A body that holds a secret, or something a terminal might act on, is not written into it but
     read from the inbox.

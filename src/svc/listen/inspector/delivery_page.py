@@ -22,9 +22,9 @@ from svc.state import Row
 
 @dataclass(frozen=True, slots=True)
 class Replayed:
-    """What to say of a replay; `to` and `original` are what the form held.
+    """The state of a delivery's replay form; `to` and `original` are its fields as submitted.
 
-    `fault` is what is wrong with the form, `news` what came of sending it.
+    `fault` says what is wrong with the form, `news` how the replay went.
     """
 
     news: str = ""
@@ -34,7 +34,7 @@ class Replayed:
 
 
 def replay_form(frame: PageFrame, whole: Whole, query: str, replayed: Replayed) -> Markup:
-    """Makes the form; it works without a script."""
+    """Draws the form that sends the delivery again; it works without a script."""
     path = f"delivery/{whole.entry.id}"
     form = el(
         "form",
@@ -191,7 +191,7 @@ _NOT_YET: Final = {
 
 
 def forwards(frame: PageFrame, whole: Whole) -> Markup:
-    """Lists every attempt, the newest first."""
+    """Lists every attempt to forward the delivery, the newest first."""
     attempts = [_attempt(frame, row) for row in reversed(whole.forwards)]
     none = _NOT_YET.get(whole.entry.state, "It was not forwarded.")
     shown = el("ol", attempts, class_="attempts") if attempts else el("p", none)

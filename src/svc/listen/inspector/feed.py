@@ -1,7 +1,7 @@
 """Counts the records of a running listener for its inspector, and tells open pages of news.
 
-A page is told only that something changed, a few times a second at most, and asks for what it
-shows; so a burst costs the listener nothing but counting.
+A page hears only that something changed, a few times a second at most, and then asks for the
+content that it shows; so a burst of events costs the listener only the counting.
 
 `server` passes each record of the listener to `Feed.emit`; `http.stream` pushes to the browsers.
 """

@@ -32,7 +32,10 @@ _NUMBER_MAX: Final = 18
 
 @dataclass(frozen=True, slots=True)
 class ListFilter:
-    """The conditions of the list; with `before`, a page of the deliveries of smaller numbers."""
+    """The conditions of the list, as its form holds them; empty ones do not narrow.
+
+    With `before`, a page of deliveries whose numbers in the inbox are smaller.
+    """
 
     type: str = ""
     state: str = ""
@@ -43,7 +46,7 @@ class ListFilter:
 
     @classmethod
     def parse(cls, query: str) -> "ListFilter":
-        """Reads a query string; what makes no sense is left out."""
+        """Reads a query string; conditions that make no sense are left out."""
         given = fields(query)
         before = given.get("before", "")
         known = before.isascii() and before.isdigit() and len(before) <= _NUMBER_MAX
@@ -72,29 +75,32 @@ class ListFilter:
         return replace(self, before=before).query()
 
     def finds(self, *parts: str | None) -> bool:
-        """Returns whether the text stands in one of these."""
+        """Returns whether the condition `text` is empty or stands in one of the given texts."""
         wanted = self.text.casefold()
         return not wanted or any(wanted in part.casefold() for part in parts if part)
 
     def takes_rejected(self, one: TurnedAway) -> bool:
-        """Returns whether a rejection fits: only `state` and `text` can, the rest is unverified."""
+        """Returns whether a rejection fits the conditions.
+
+        None fits one of `type`, `target` or `object`: what a rejected delivery says is unverified.
+        """
         if self.type or self.target or self.object or self.state not in ("", _REJECTED):
             return False
         return self.finds(_REJECTED, one.rejected.reason, one.rejected.message)
 
     @property
     def wants_kept(self) -> bool:
-        """Returns whether anything in the inbox can be in the list."""
+        """Returns whether the list may hold deliveries of the inbox, not only rejections."""
         return self.state != _REJECTED
 
     @property
     def search(self) -> SearchFilter:
-        """Returns what is looked for in the inbox."""
+        """Returns the same conditions for a search of the inbox."""
         return SearchFilter(self.type, self.state, self.target, self.object, self.text, self.before)
 
 
 def fields(query: str) -> Mapping[str, str]:
-    """Reads form fields; of one that comes twice the last counts."""
+    """Reads form fields from a query string; of a field that comes twice the last value counts."""
     try:
         return dict(parse_qsl(query, keep_blank_values=True, max_num_fields=50))
     except ValueError:
@@ -108,7 +114,7 @@ _REMEMBERED: Final = 2_000
 
 @dataclass(frozen=True, slots=True)
 class ListedDelivery:
-    """A delivery in the list."""
+    """A delivery of the inbox, with what its payload says, for one line of the list."""
 
     entry: InboxEntry
     facts: Facts
@@ -132,7 +138,7 @@ class HistoryPage:
 
 @dataclass(frozen=True, slots=True)
 class Whole:
-    """One delivery with all that became of it."""
+    """One delivery with its payload, all attempts to forward it, and its state at each target."""
 
     entry: InboxEntry
     facts: Facts
@@ -170,7 +176,7 @@ class DeliveryList:
         return HistoryPage(tuple(lines), found.older, cut=found.unfinished)
 
     def load_whole(self, event_id: str) -> Whole | None:
-        """Returns one delivery."""
+        """Returns one delivery by its event's id; None if the inbox does not have it."""
         entry = self._archive.find(event_id)
         if entry is None:
             return None
@@ -180,7 +186,7 @@ class DeliveryList:
         return Whole(entry, self.facts(entry), content, forwards, targets)
 
     def facts(self, entry: InboxEntry) -> Facts:
-        """Returns what the payload says; it is read once."""
+        """Returns what a delivery's payload says, and remembers it."""
         found = self._facts.get(entry.seq)
         if found is None:
             found = self._facts[entry.seq] = read_facts(self._archive.content(entry).body)

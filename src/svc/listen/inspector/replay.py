@@ -38,10 +38,10 @@ class Own:
 
 @dataclass(frozen=True, slots=True)
 class ReplayDeps:
-    """What a listener sends with; `seconds` limits one forward.
+    """What a replay needs of the listener; `seconds` limits one forward.
 
-    `own` tells of its endpoint as it is now; `secrets_of` finds the secrets of another one, or
-    none. `emit` is called after each forward.
+    `own` returns the listener's endpoint as it is now, `secrets_of` the signing secrets of another
+    endpoint, or none. `emit` is called with a record of each forward.
     """
 
     routes: Routes

@@ -1,4 +1,4 @@
-"""A team's shared log: NATS JetStream behind the seams `Source` and `Inbox`.
+"""A team's shared log of events in NATS JetStream: a `Source` and an `Inbox` of a listener.
 
 Begin with `connection`, which every call passes through. `streams` says how the log is configured,
 `inboxes` publishes events to it, `group` and `log_cursor` read them, and `checks` verifies it.

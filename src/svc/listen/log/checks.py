@@ -1,6 +1,7 @@
 """Checks whether a log keeps what it acknowledges: versions, replicas, limits, sync, rights.
 
-`svc events receive`, `listen --from` and `create` refuse a log by them; `svc doctor` prints each.
+`svc events receive`, `listen --from`, `audit` and `log refill` refuse a log by these checks or warn
+of it (`cli.events.team`); `svc doctor` prints each result.
 """
 
 import json

@@ -3,7 +3,7 @@
 A user is a name and password, or the text of a NATS credentials file. The log's key is a line of
 its own beside it; while a key is replaced there may be two, the newer one first.
 
-`svc events log login` stores them in the keyring; `connection` presents them to the servers.
+`svc events log login` stores them in the keyring; `client` presents them to the servers.
 """
 
 import base64
@@ -80,7 +80,7 @@ class Credentials:
         return _NAME.sub("-", self.user or "")[:32]
 
     def options(self) -> dict[str, Any]:
-        """What the client library asks for when it sends them: nothing is handed over before."""
+        """Functions that the client library calls for the user and password when it sends them."""
         if self.user is None:
             return {}
         if self.jwt is None:

@@ -1,7 +1,7 @@
 """Lists, finds, retries and drops the events that a group's jobs have put aside.
 
-The log notes it by itself, in a stream of its own; the event stays in the log and is found there
-by its number.
+A job puts an event aside when a healthy target refuses it (`group`). The log then notes its number
+in another stream, the list; the event itself stays in the log.
 
 `svc events log failed` calls it.
 """
@@ -51,7 +51,7 @@ async def list_failed(connection: LogConnection, mode: Mode, group: str | None) 
 
 
 async def find_failed(connection: LogConnection, mode: Mode, which: str) -> SetAside:
-    """Returns one by its number or its event's id, the newest of an id; raises NotFound."""
+    """Returns one entry by its number or its event's id, the newest of an id; raises NotFound."""
     ours = [
         one async for one in _read_noted(connection, mode) if which in (str(one.number), one.event)
     ]

@@ -1,10 +1,11 @@
 """Reading a log in pages, without anything that the log keeps for its reader.
 
 A page is asked for by its first number; nothing in such a request can have the log send to
-another subject, make a consumer or change anything. That every message of a page has come is seen
-by the numbers in it.
+another subject, make a consumer or change anything. The numbers of its messages show whether all
+have come.
 
-`log_cursor` reads on by it; `svc events audit`, `refill` and `failed` read whole streams.
+`log_cursor` reads page after page; `status`, `failed`, `svc events audit` and `svc events log
+refill` read whole streams.
 """
 
 from collections.abc import AsyncIterator, Mapping

@@ -1,6 +1,7 @@
 """The base class of the two sources that read a team's log: `group` and `log_cursor`.
 
-It passes messages to the listener's `Ingest`, and reports when the log cannot be read or can again.
+A source reads messages over a `LogConnection` and passes their events to the listener's `Ingest`; a
+record (`LogState`) says when the log cannot be read, and when it can again.
 """
 
 import asyncio
@@ -23,7 +24,7 @@ T = TypeVar("T")
 class LogSource:
     """The base of sources that read a log; reports when the log is unreadable, and readable again.
 
-    `died` is done, with its error, as soon as a task of the source has ended by one.
+    `died` is done, with the error, as soon as an error has ended a task of the source.
     """
 
     def __init__(

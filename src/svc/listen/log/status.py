@@ -19,9 +19,9 @@ _REPORT: Final = re.compile(rb'\{"seq": (\d{1,18}), "time": (\d{1,12}(?:\.\d{1,9
 
 @dataclass(frozen=True, slots=True)
 class GroupStatus:
-    """One shared queue: events that wait, that a job has, that were handed out again.
+    """The shared queue of a group: events that wait, that a job has, that were handed out again.
 
-    `failed` were put aside; None where the user may not look.
+    `failed` counts the events that were put aside; None where the user may not look.
     """
 
     name: str
@@ -33,7 +33,7 @@ class GroupStatus:
 
 @dataclass(frozen=True, slots=True)
 class ReaderStatus:
-    """A laptop as it last reported: how far it is behind now, and when that was (unix seconds)."""
+    """A laptop's reading: how many events it is behind, and how many seconds ago it reported."""
 
     name: str
     behind: int
@@ -42,11 +42,12 @@ class ReaderStatus:
 
 @dataclass(frozen=True, slots=True)
 class LogStatus:
-    """A log and, where a listener of this machine reads it, how far behind that one is.
+    """A log and, where a listener of this machine reads it, how far `behind` that listener is.
 
-    `oldest_seconds` is the age of the oldest event, None of an empty log. `failed` counts what
-    groups have put aside, None where the user may not look; `readers` are for an admin alone.
-    `missed` counts what was dropped before this machine's listener came back.
+    `oldest_seconds` is the age of the oldest event, None of an empty log. `failed` counts events
+    that groups have put aside; it and `groups` are None where the user may not look, `readers`
+    where the user is no admin. `missed` counts the events that the log dropped for their age before
+    this machine's listener had read them.
     """
 
     address: str
@@ -65,7 +66,7 @@ class LogStatus:
 
     @property
     def redelivered(self) -> int:
-        """How often something was handed out again, in all groups."""
+        """How many events were handed out again, in all groups."""
         return sum(group.redelivered for group in self.groups or ())
 
     def as_data(self) -> dict[str, Any]:

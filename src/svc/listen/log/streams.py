@@ -1,6 +1,7 @@
 """The streams of a log: how they should be configured, what they hold, where a reader stands.
 
-`svc events log create` makes them, `checks` compares them, and the readers find their start by it.
+`svc events log create` makes the streams by it; `checks` and `status` judge what they hold;
+`log_cursor` finds by `find_start` where its reading begins.
 """
 
 import json

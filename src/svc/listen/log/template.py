@@ -1,6 +1,7 @@
 """Writes the configuration files for the NATS servers of a log; svc runs no server.
 
-`svc events log template` prints them for the operator of the servers.
+`svc events log template` prints them for the operator of the servers; `log create` takes the size
+of a stream from `bytes_for`.
 """
 
 from collections.abc import Sequence

@@ -76,8 +76,8 @@ class ReceiverHooks:
 class ReceiverConnection(ReadingProtocol):
     """Reads one request at a time and keeps to its limits.
 
-    It owns every error of its peer and of what is called for it: it is cut, and its callers, as
-    the lane that has a forward's answer for the sender, see none (promise R121).
+    An error of the peer or of a hook ends only this connection; none reaches a caller, such as the
+    forwarding half that answers a sender (promise R121).
     """
 
     def __init__(
@@ -138,7 +138,7 @@ class ReceiverConnection(ReadingProtocol):
                 self._read(data)
 
     def serve(self) -> None:
-        """Begins with what waited for a slot."""
+        """Continues with the request that waited for a slot."""
         self._run_step(self._serve)
 
     def _serve(self) -> None:
@@ -150,14 +150,14 @@ class ReceiverConnection(ReadingProtocol):
         self._read(data)
 
     def seconds_unfinished(self) -> float:
-        """Returns the age of half a request in seconds; 0 where it is whole or was just let in."""
+        """Returns the age of an incomplete request in seconds; 0 if it is whole or just begun."""
         now = self._loop.time()
         if self.phase not in (Phase.HEAD, Phase.BODY) or now - self._served < _GRACE_SECONDS:
             return 0.0
         return now - self._first_byte
 
     def make_way(self) -> None:
-        """Ends an incomplete request; a sender with the right to send is told that it may retry."""
+        """Ends an incomplete request; one whose head passed the check gets a 503, for a retry."""
         half = self.phase is Phase.BODY
         self._run_step((lambda: self._refuse(Refused(503))) if half else self.cut)
 
@@ -243,7 +243,7 @@ class ReceiverConnection(ReadingProtocol):
             self._enter(Phase.BODY)
 
     def answer(self, turn: int, status: int) -> None:
-        """Answers the request of a turn, from wherever that is decided; raises nothing."""
+        """Answers the request with the number `turn`, unless its turn is over; raises nothing."""
         try:
             self._answer(turn, status)
         except Exception as error:  # noqa: BLE001  as for what came

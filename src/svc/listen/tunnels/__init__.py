@@ -1,8 +1,8 @@
 """Tunnels, by which the service reaches this machine: one file for each tunnel program.
 
-Begin with `provider`, the protocol; `ngrok`, `cloudflared` and `ssh` are what it knows. `tunnel`
-keeps one up and `program` runs it. The verbs of `svc events` and `svc doctor` use them; none
-imports the rest of the listener.
+Begin with `provider`, the interface that `ngrok`, `cloudflared` and `ssh` implement. `tunnel` keeps
+one up and `program` runs it. `svc events listen` opens tunnels; `svc doctor` and `svc completion`
+look for programs by `program`. None imports the rest of the listener.
 """
 
 from typing import Final

@@ -42,7 +42,7 @@ def environment(env: Mapping[str, str]) -> dict[str, str]:
 
 
 class Program:
-    """A running program. `news` holds its lines as they come and None once it has ended."""
+    """A running program. The queue `news` gets its lines as they come, None once it has ended."""
 
     def __init__(self, argv: Sequence[str], env: Mapping[str, str]) -> None:
         """Starts it, in a process group of its own: Ctrl-C reaches us first."""

@@ -25,7 +25,7 @@ _WORDS_MAX: Final = 300
 
 @dataclass(frozen=True, slots=True)
 class TunnelBroken:
-    """Something went wrong that no new attempt will mend."""
+    """The tunnel has failed for good: no new attempt is made."""
 
     error: Exception
 
