@@ -22,7 +22,10 @@ Attribute = str | int | bool | None
 
 
 class Elements:
-    """Makes elements; `texts` and `values` first make the invisible characters of each visible."""
+    """Makes elements; `texts` first rewrites each text, `values` each attribute's value.
+
+    The inspector and the checkout page have characters shown by them that act without being seen.
+    """
 
     def __init__(
         self, texts: Callable[[str], str], values: Callable[[str], str] = lambda value: value

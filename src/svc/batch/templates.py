@@ -7,7 +7,7 @@ alone: printable text without quotes, backslashes and blanks at the ends, whole 
 ids. Any other row is left to `Validator`, so that each error has one owner.
 
 `cli.batch.rows` makes one `RowTemplates` for a file; `reading.rows_of` calls its `build` with each
-row, and `cli.batch.rows` its `learn` with what the validator made of it.
+row, and `cli.batch.rows` its `learn` with what the validator made of the row.
 """
 
 import os

@@ -102,7 +102,7 @@ def _kind(option: Option) -> str:
 
 
 def kind_of(values: Values) -> str:
-    """The letters of a kind."""
+    """Encodes what values are possible in the letters of a kind."""
     kinds = (
         f"w.{values.name}" if values.words else "",
         f"i.{'|'.join(values.ids)}" if values.ids else "",

@@ -182,7 +182,7 @@ class BatchPlan:
         orphans: unresolved requests of the batch that match no row of the file.
         gone: done rows that are no longer in the file.
         adopted: rows done by single commands, which become requests of the batch.
-        noted: rows that another batch or label has done more than seven days ago.
+        noted: rows that something outside this batch and label did more than seven days ago.
         stop: why no row may be sent, or None.
         newest: seconds since the newest effect of the batch with this label.
         keys: computes the next key after one that is used up.

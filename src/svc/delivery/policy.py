@@ -143,12 +143,14 @@ class CommandState(NamedTuple):
     """The state by which a single command is decided.
 
     Attributes:
-        known: the outcome of the newest duplicate outside batches; `NOTHING` if there is none.
+        known: the outcome of an unresolved duplicate, else of the newest one that has not failed;
+            `NOTHING` if there is none.
         is_meanwhile: whether the duplicate was done after a person had asked for this request.
         is_recent: whether the duplicate was done less than ten minutes ago.
-        is_exact: whether its parameters are exactly equal, and its key is young enough.
+        is_exact: whether the duplicate, of no batch, has the same bytes and account, no proved
+            outcome, and a key of svc that is young enough.
         doubles: whether the operation has its effect again if it is sent twice.
-        is_live: whether money moves.
+        is_live: whether the mode is live.
         may_repeat: `--new-request` was given.
         has_own_key: whether the user gave an idempotency key.
     """

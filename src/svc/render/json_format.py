@@ -40,7 +40,7 @@ class Json(Printer):
         self._write("[]\n" if before.startswith("[") else "\n]\n")
 
     def value(self, data: object) -> None:
-        """Prints a result of our own."""
+        """Prints a result of svc."""
         self._write(indent(dump(data)) + "\n")
 
 

@@ -38,7 +38,7 @@ def resume_of(request: str, mode: str) -> str:
 
 
 def suggest_lookup(intent: Intent, format_command: FormatCommand) -> str:
-    """A sentence with the command that shows what the request did, such as `Look at: svc ...`."""
+    """The sentence `See what it did: svc ...`, with a command that shows what the request did."""
     words = _command(intent)
     if words is None:
         return "Look at the service's dashboard for what it did"
