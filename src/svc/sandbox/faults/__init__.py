@@ -1,7 +1,8 @@
 """Fault rules: has requests of the API, or webhook deliveries, fail on purpose.
 
-`svc sandbox fault add` adds a rule through `control`; `api` and `webhooks` apply those of their
-kind.
+`svc sandbox fault add` adds a rule through `control`. `api` has the rules for requests and
+`webhooks` those for deliveries; `sandbox.api.requests` and the dispatcher of webhooks apply them.
+`chaos` fails a share of both without a rule. The words of rules stand here, for `cli` as well.
 """
 
 from typing import Final, Literal

@@ -88,7 +88,7 @@ class Faults(Rules[ApiRule]):
         """Applies a rule to a request (`reply` None) or to its reply; returns the reply to send.
 
         Raises:
-            Problem: the effect is an error status.
+            Problem: the effect is an error status without a body of its own.
         """
         if rule is None or rule.phase != phase:
             return reply

@@ -1,9 +1,9 @@
 """The setting `chaos`: a share of answers and deliveries goes wrong, the same for the same seed.
 
-Whether and how is drawn from the id of the request or of the delivery, which is itself drawn from
-the seed: nothing is counted, and nothing depends on the order in which things happen.
-
-`svc.sandbox.api.requests` and the dispatcher of webhooks ask it for each answer and delivery.
+Whether an answer or a delivery goes wrong, and how, follows from a hash of its id, which is itself
+drawn from the seed: nothing is counted, and nothing depends on the order in which things happen.
+`svc.sandbox.api.requests` asks `loses` for each POST that succeeded, the dispatcher of webhooks
+`rule_for` for each delivery.
 """
 
 import hashlib

@@ -1,6 +1,7 @@
-"""Fault rules for webhook deliveries: delays, copies, bad signatures, another order.
+"""Fault rules for webhook deliveries: delays, copies, drops, bad signatures, another order.
 
-`svc.sandbox.webhooks.dispatcher` asks `WebhookFaults` for each attempt, and waits as a rule says.
+`control.routes.faults` adds the rules. `svc.sandbox.webhooks.dispatcher` asks `WebhookFaults` which
+rule an attempt falls under, and waits as the rule says.
 """
 
 import asyncio
@@ -17,7 +18,7 @@ from svc.sandbox.store.documents import Doc
 
 @dataclass(slots=True, eq=False)
 class HeldDelivery:
-    """One held delivery: `may_go` is set when it may, `gone` when it is over."""
+    """A delivery that waits: `may_go` is set when it may be sent, `gone` when it is over."""
 
     may_go: asyncio.Event = field(default_factory=asyncio.Event)
     gone: asyncio.Event = field(default_factory=asyncio.Event)
@@ -44,7 +45,7 @@ class Reorder:
     async def turn(self, group: str, size: int) -> AsyncIterator[None]:
         """Holds the caller until `size` of its group wait, and then until those after it are gone.
 
-        What the block does is then seen by the receiver before anything that came earlier.
+        The block sends the delivery: the receiver gets a group's deliveries in reverse.
         """
         ticket = HeldDelivery()
         waiting = self._groups.setdefault(group, [])
@@ -132,7 +133,8 @@ class WebhookFaults(Rules[WebhookRule]):
     ) -> WebhookRule | None:
         """The first rule that applies to an attempt; one made `at_once` is never held.
 
-        A group that waits takes what matches; `times` counts groups there.
+        A reorder rule whose group waits for more takes every attempt that matches; for such a rule
+        `times` counts groups.
         """
         for rule in self:
             if not rule.matches(event_type, endpoint, order) or (rule.group and at_once):
@@ -142,7 +144,7 @@ class WebhookFaults(Rules[WebhookRule]):
         return None
 
     def remove(self, identity: str | None = None) -> int:
-        """Removes one rule, or all; what they hold goes."""
+        """Removes one rule, or all; returns how many, and releases all held deliveries."""
         removed = super().remove(identity)
         self.holding.release()
         return removed

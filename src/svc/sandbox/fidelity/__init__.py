@@ -1,12 +1,10 @@
 """The fidelity table: for each behaviour of the sandbox, whether the specification says it (R80).
 
-It stands in `fidelity.txt`. `== SUBJECT | SPEC SECTION` begins a section, `@ TEST` names the test
-of the rows below it, and a row is `NAME | says | TEXT` or `NAME | chose | TEXT`; of an error code
-the description of the API has the text.
-
-Below a row that another service can be asked about stands its probe:
-`? REQUEST | ANSWERED | EXPECTED | WHEN`, and where the request's own words do not do,
-`! MEANS | SETTING=VALUE | INSTEAD`. `requests.toml` has the requests.
+`svc help assumptions` prints `ROWS`; `svc sandbox compare` asks another service by their probes.
+They are read from `fidelity.txt`: `== SUBJECT | SPEC SECTION` begins a section, `@ TEST` names the
+test of the rows below it, a row is `NAME | says | TEXT` or `NAME | chose | TEXT` (an error code has
+its text from `service.errors`), and the probe of a row is `? REQUEST | ANSWERED | EXPECTED | WHEN`
+with, where needed, `! MEANS | SETTING=VALUE | INSTEAD`. `requests.toml` has the requests.
 """
 
 from collections.abc import Iterator
@@ -23,18 +21,19 @@ TESTS: Final = "tests/"
 
 @dataclass(frozen=True, slots=True)
 class Probe:
-    """How a service is asked about a row. All but names and words are JMESPath expressions.
+    """How a service is asked whether a row holds for it.
 
     Attributes:
         request: the name of the request in `requests.toml`.
-        whether_taken: whether this row tells that the request was taken, or refused, against what
-            is expected.
-        answered: what is looked at in the answer.
-        expected: what it is in the sandbox, told of the same answer.
-        when: what the answer must have for the row to be told; empty for nothing.
-        means: what a difference means; empty where the request says it.
-        setting: what makes the sandbox behave otherwise, as `NAME=VALUE`; `*` is what was answered.
-        alternative: the answer where the setting holds; empty for anything else than expected.
+        whether_taken: whether this row is the one that reports a request that was taken, or
+            refused, against what is expected.
+        answered: a JMESPath expression for the value to look at in the answer.
+        expected: a JMESPath expression over the same answer for the value that the sandbox has.
+        when: a JMESPath expression that must hold for the row to be judged; empty for always.
+        means: what a difference means, in words; empty where the request says it.
+        setting: the setting with which the sandbox behaves so too, as `NAME=VALUE`; `*` stands for
+            the value that was answered.
+        alternative: the value that speaks for the setting; empty for any but the expected one.
     """
 
     request: str

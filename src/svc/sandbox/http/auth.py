@@ -1,6 +1,7 @@
 """Checks who is calling: the API key and its rights, and that no foreign web page calls.
 
-`api`, `control` and `checkout` call it before a request is carried out.
+`app` checks the framing and the Host of every request; `api`, `control` and `checkout` check pages
+and keys before a request is carried out. A refusal is raised as a `Problem`.
 """
 
 import base64
@@ -100,7 +101,7 @@ _FRAMING: Final = (b"content-length", b"transfer-encoding")
 
 
 def check_framing(scope: AsgiScope) -> None:
-    """Refuses a body with two lengths: who stands between would see another request than we do."""
+    """Refuses a body with two lengths: a proxy could read another request than the sandbox."""
     framing = {name for name, _ in scope["headers"] if name in _FRAMING}
     if len(framing) > 1:
         raise http_invalid("A request has a Content-Length or a Transfer-Encoding, not both.")
@@ -125,7 +126,7 @@ def check_host(scope: AsgiScope, also: Collection[str] = ()) -> None:
 
 
 def check_page(scope: AsgiScope, *, from_own: bool) -> None:
-    """Refuses what a page has its browser send: the keys of a sandbox are known to all (R103).
+    """Refuses requests that a web page makes: the keys of a sandbox are known to all (R103).
 
     A form or a frame is sent without a preflight request and may name a key in its address; a
     browser tells of them in `Origin` or `Sec-Fetch-Site`. `none` is a person's own doing: an

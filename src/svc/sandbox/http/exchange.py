@@ -1,9 +1,8 @@
 """One HTTP exchange over ASGI: `AsgiRequest` in, within a limit of size and time, `HttpReply` out.
 
 Hand-made on purpose: nothing here builds an address from the Host header, reads a multipart body or
-costs a millisecond (promise R59).
-
-`app` reads each request by it and sends each answer; errors become answers by `refusal`.
+costs a millisecond (promise R59). `api`, `control` and `checkout` read each request by
+`read_request` and return an `HttpReply`, which `app` sends; `refusal` turns a `Problem` into one.
 """
 
 import asyncio
@@ -49,9 +48,9 @@ class CallerGoneError(ConnectionError):
 async def read_body(scope: AsgiScope, receive: Receive, limit: Limit) -> bytes:
     """Reads a whole body.
 
-    A length that is announced and over the limit is refused before anybody is told to go on; what
-    was sent all the same is read and let go, since a caller who is still sending would not see the
-    answer. What is then left ends with the connection.
+    A Content-Length over the limit is refused before the caller is sent `100 Continue`. A body that
+    is sent nevertheless is read up to 8 MiB and discarded, since a caller who is still sending
+    would not see the answer; the connection is then closed.
 
     Raises:
         Problem: 413 when it is larger than the limit, 408 when it is not there in time.

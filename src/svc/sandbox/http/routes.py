@@ -1,6 +1,6 @@
 """Finds the endpoint of a method and path, for the API, the controls and the pages.
 
-Each of the three builds one `RouteTable` at its start.
+A `RouteTable` is built once for each of the three: by `app`, `control.app` and `checkout.app`.
 """
 
 import re

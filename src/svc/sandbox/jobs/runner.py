@@ -1,6 +1,8 @@
 """Runs the jobs that are due, in order: on time, or when the clock is turned forward.
 
-The `engine` starts one `Runner`; `svc sandbox advance` calls `advance` and prints its counts.
+The `engine` starts one `Runner`, which takes due jobs from `store.jobs`, runs the handler of each
+in a transaction and leaves webhook attempts to the dispatcher. `svc sandbox advance` calls
+`advance` by a control and prints its counts.
 """
 
 import asyncio
@@ -43,7 +45,7 @@ class Counts(NamedTuple):
     broken: int = 0
 
     def since(self, before: "Counts") -> "Counts":
-        """What came after `before`; how many are broken is of now."""
+        """The difference to `before`; `broken` is the number of now."""
         jobs, events, deliveries, _ = map(sub, self, before)
         return Counts(jobs, events, deliveries, self.broken)
 
@@ -93,7 +95,7 @@ class Runner:
         self.dispatcher.on_done = self.dispatcher.faults.holding.changed = self.wake
 
     def wake(self) -> None:
-        """Something changed: jobs were added, an attempt is over, the clock moved."""
+        """Has the runner look again: jobs were added, an attempt is over, the clock moved."""
         self._woken.set()
 
     def start(self) -> None:

@@ -1,4 +1,5 @@
 """The OpenAPI document of the documented API, made from the tables that the sandbox checks with.
 
-`svc.sandbox.app` serves it at a path of its own; begin with `document`.
+Begin with `document`. `svc.sandbox.app` builds its table of `/v1` routes from the same operations
+and has `control` serve the document at `/_sandbox/openapi.json`.
 """

@@ -1,6 +1,7 @@
 """Builds the OpenAPI document of `/v1` from the tables of operations and fields (promise R88).
 
-`app` serves it; tests of other tools send requests by it.
+`OPERATIONS` collects the operations of all nouns of `resources`: `app` routes `/v1` requests by
+them, and has `control` serve the document. Tests of other tools send requests by it.
 """
 
 from collections.abc import Iterable, Mapping

@@ -1,9 +1,8 @@
 """Decodes request bodies and query strings to plain trees (assumptions: Requests and answers).
 
 JSON keeps its types; form and query values are text until a parameter table coerces them. Whatever
-cannot be decoded is `body_invalid`, never an exception of a library.
-
-`api.requests` and the controls decode each request by it; `tables` then checks the tree.
+cannot be decoded is the Problem `body_invalid`, never an exception of a library. `api.requests`,
+the controls and the checkout decode their requests by it; `tables` then checks the tree.
 """
 
 import json

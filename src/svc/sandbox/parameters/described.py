@@ -1,10 +1,9 @@
-"""Builds the sandbox's parameter tables and answer schemas for a noun of `svc.service`.
+"""Builds the sandbox's parameter tables, answers and answer schemas for a noun of `svc.service`.
 
-The facts are the description's (`svc.service`), and so is the client's: what happens is decided in
-`resources/`, and each error code in `kinds`.
-
-`resources.operation` builds the tables of each verb by `parameters`, and new objects by
-`build_stored`.
+A `Resource` and a verb in; a table, a schema or the fields of an object out. `resources.operation`
+builds the table of each verb by `parameters`, the nouns of `resources` build the fields of new and
+changed objects by `build_stored` and `changes`, and `openapi.document` the schemas by `answer`. The
+client reads the same descriptions; the sandbox's own rules stand in `resources` and `kinds`.
 """
 
 import re
@@ -45,7 +44,7 @@ _KINDS: Final[Mapping[str, Callable[[Kind], ParameterKind]]] = {
 
 
 def parameters(noun: Resource, verb: str, rules: Mapping[str, ObjectRule] | None = None) -> Fields:
-    """What a request of a verb may have; a rule looks at all of an object's fields afterwards."""
+    """The parameter table of a verb; `rules` check an object as a whole, by its field's name."""
     return _table(noun.list_given(verb), rules or {}, is_filter=verb == "list")
 
 
@@ -202,7 +201,7 @@ _OWN: Final = ("id", "created", "livemode")  # every object has them from the st
 
 
 def read_kept(noun: Resource, name: str, given: Params) -> Any:
-    """One field as an object keeps it."""
+    """The value that a new object keeps of one field of the request, else its default."""
     return _read_kept(next(field for field in noun.fields if field.name == name), given)
 
 

@@ -1,7 +1,6 @@
-"""The kinds of scalar values (text, amount, currency, url and others), each with its check.
+"""The kinds of scalar values (text, amount, currency, url and others) that a parameter can have.
 
-Each has its check, the error codes of that and its JSON Schema beside each other.
-
+Each class has the check of a value, the error codes of the check and the JSON Schema side by side.
 Tables of parameters are made of them; `svc sandbox settings` and completion read their words.
 """
 

@@ -1,6 +1,7 @@
 """`Problem`: every error answer of the sandbox's API as an exception (assumptions: Error codes).
 
-Checks and nouns raise them; `http.exchange` turns one into the answer.
+Checks and nouns raise them; `http.exchange.refusal` turns one into the answer. The controls and the
+checkout refuse by them, too. The functions build those that are raised in several places.
 """
 
 from collections.abc import Iterable, Mapping

@@ -1,6 +1,7 @@
-"""Builds JSON Schema for requests and answers.
+"""The building blocks of JSON Schema for requests and answers.
 
-`kinds`, `tables` and `described` describe themselves by it, for the OpenAPI document.
+The kinds of values (`kinds`, `metadata`), `tables` and `described` build their schemas with them,
+and `openapi` puts the schemas into its document.
 """
 
 from collections.abc import Iterable, Mapping
@@ -66,7 +67,7 @@ def either(*schemas: Schema) -> Schema:
 
 
 def nullable(schema: Schema) -> Schema:
-    """The same, or null."""
+    """The values of a schema, or null."""
     return either(schema, {"type": "null"})
 
 

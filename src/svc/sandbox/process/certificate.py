@@ -1,9 +1,8 @@
 """Makes a TLS certificate for this machine's loopback names, and the authority that signs it.
 
 The authority's private key is used once and never written: no other certificate can be made
-with it, and its name constraints allow none but loopback names.
-
-`svc sandbox start --tls` calls `issue`, and stores what it returns.
+with it, and its name constraints allow none but loopback names. `svc sandbox start --tls` stores
+what `issue` returns, and issues anew when `ends` says that the stored certificate runs out.
 """
 
 from dataclasses import dataclass

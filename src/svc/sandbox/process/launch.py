@@ -1,7 +1,7 @@
 """Starts and stops a sandbox in the background, as a process of its own.
 
-`svc sandbox start --detach`, `stop` and the pytest fixtures call it: `LaunchOptions` in, a record
-out.
+`svc sandbox start --detach`, `stop` and the pytest fixtures call it: `LaunchOptions` in, the
+`RunRecord` of the new process out. The process, `sandbox/__main__.py`, prints what `announce` says.
 """
 
 import json

@@ -28,9 +28,9 @@ Refuse = Callable[[Problem], HttpReply]
 class JoinedWrites(asyncio.Transport):
     """A transport that sends the head of an answer with what follows it.
 
-    uvicorn writes them apart: two packets, and two that wake the caller. After a head there is
-    always something, if only the empty write with which uvicorn ends an answer. That a caller may
-    go on is no head: he waits for it.
+    uvicorn writes them apart, in two packets that each wake the caller. After a head uvicorn always
+    writes again, if only the empty end of an answer. `100 Continue` is sent at once, for the caller
+    waits for it.
     """
 
     def __init__(self, inner: asyncio.Transport) -> None:
@@ -72,9 +72,9 @@ class JoinedWrites(asyncio.Transport):
 
 
 class DeadlineProtocol(H11Protocol):
-    """One connection. It may be silent as long as an idle one, and no request stays half said.
+    """One connection, closed when it is idle for too long or a request's head is too slow.
 
-    `refuse` makes the answer to what never became a request, like every other answer of the API.
+    `refuse` makes the answer to bytes that never became a request, as an error of the API.
     """
 
     _head_timer: asyncio.TimerHandle | None = None
@@ -140,7 +140,7 @@ _log: Final = logging.getLogger(__name__)
 
 
 class PortSplitter:
-    """Accepts connections on a listening socket; has of a server what uvicorn asks of it."""
+    """Accepts connections on a socket, with TLS or without; uvicorn treats it as a server."""
 
     def __init__(
         self,

@@ -1,6 +1,7 @@
 """Serves one sandbox in this process: binds, runs the app, reports readiness, stops cleanly.
 
-`svc sandbox start` calls `serve`, in its own process or in one that `launch` starts.
+`svc sandbox start` calls `serve` in its own process; with `--detach`, `sandbox/__main__.py` calls
+it in the process that `launch` starts.
 """
 
 import asyncio

@@ -1,11 +1,10 @@
-"""The test cards: what each number does at the checkout, and what a decline is told.
+"""The test cards: what each number does at the checkout, and the codes and texts of declines.
 
-A smart retry goes through the second acquirer of the shopper's region. There are four regions, and
-their countries are our choice. Europe includes its microstates and islands; the Americas and
-Asia-Pacific follow the UN's geographical regions; all else is the rest.
-
-`resources.shopper` assesses each card by it; the checkout page, `svc sandbox pay` and `svc help
-sandbox` list them.
+`resources.shopper` assesses each card by `assess`: number, expiry, CVC and day in, a `CardProfile`
+out. The checkout page, `svc sandbox pay` and `svc help sandbox` list the cards. A smart retry goes
+through the second acquirer of the shopper's region. There are four regions, and their countries are
+our choice: Europe with its microstates and islands, the Americas and Asia-Pacific as the UN's
+geographical regions, and the rest.
 """
 
 from collections.abc import Iterator

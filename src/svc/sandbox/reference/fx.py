@@ -1,9 +1,8 @@
 """The sandbox's fixed exchange rates, and the arithmetic with them (assumptions: Payout).
 
 A fixture without authority: plausible rates that never move. Everything is decimal arithmetic;
-amounts are minor units and round half up.
-
-Payouts, payments, refunds and customs convert by it.
+amounts are minor units and round half up. Payouts, payments, refunds, disputes and customs convert
+by it, and its currencies are those that a request may name.
 """
 
 from dataclasses import dataclass

@@ -1,7 +1,7 @@
 """Which payment methods an order offers, and how each behaves.
 
-`resources.orders` lists them for a new order; `resources.shopper` and the checkout ask how one
-pays.
+`resources.orders` lists them for a new or changed order; `resources.shopper` and the checkout ask
+for a method's behaviour (`kind`), and the checkout and `cli` for names and languages.
 """
 
 from dataclasses import dataclass

@@ -1,9 +1,8 @@
 """API keys of the sandbox: creates, rolls, finds and shows them (spec: Authentication).
 
 A key's text is never stored: its id is a keyed digest of the text, so that a request finds its key
-by what it sent.
-
-`http.auth` finds the key of each request by it; `svc sandbox keys` calls the rest by `control`.
+by what it sent. `http.auth` finds the key of each request; `control.fixtures` registers the fixed
+keys of a new sandbox, and `svc sandbox keys` calls `create`, `roll` and `every` by `control`.
 """
 
 from datetime import timedelta

@@ -1,9 +1,8 @@
 """Customs clearance: what customs charge of a paid order, and who pays it (spec: What it does, 6).
 
-The specification says that the service covers what customs charge over a guaranteed quote. What
-becomes of the rest is assumed: it is paid by whom the landed cost went to at the checkout.
-
-`payments` plans it when an order is paid; `svc sandbox customs` charges by hand.
+The specification says that the service covers what customs charge over a guaranteed quote. The rest
+is our assumption: the merchant pays it where the checkout has collected the landed cost, else the
+shopper. `payments` plans a charge when an order is paid, a job or `svc sandbox customs` charges.
 """
 
 from datetime import timedelta

@@ -1,7 +1,8 @@
 """Disputes in the sandbox: evidence, its submission, the bank's decision (assumptions: Dispute).
 
-`api` runs its steps for `/v1/disputes`; `svc sandbox dispute` and `decide` open and close by
-`control`.
+`api` runs `update` and `accept` for `/v1/disputes`. `svc sandbox dispute` and `decide` open and
+close a dispute by `control`, jobs do so for test cards and when the time to answer has passed.
+`refunds` asks how much of a payment is not disputed.
 """
 
 from datetime import timedelta
@@ -87,7 +88,7 @@ def update(tx: Transaction, dispute: Doc, params: Params) -> Doc:
 
 
 def accept(tx: Transaction, dispute: Doc, params: Params) -> Doc:  # noqa: ARG001  takes none
-    """Returns the dispute up; this cannot be taken back."""
+    """Accepts the dispute as lost; this cannot be taken back."""
     _refuse_unless_awaited(tx, dispute)
     close(tx, dispute, "lost")
     return dispute

@@ -1,6 +1,7 @@
-"""Events in the sandbox's API: lists and retrieves them (assumptions: Events).
+"""Events in the sandbox's API: `/v1/events/ID`, which retrieves one (assumptions: Events).
 
-It only declares the operations; `store.events` keeps the events.
+The module only declares the operation, for `openapi.document`, whose list `app` routes by. It adds
+that a restricted key must be allowed to read the object in the event. `store.events` keeps events.
 """
 
 from dataclasses import replace

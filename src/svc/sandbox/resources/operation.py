@@ -1,6 +1,8 @@
-"""How a noun declares its operations: method, path, parameters, and the function that runs.
+"""Makes a noun's operations: method, path, parameters, and the function that runs.
 
-Each noun builds its `ApiOperation`s by `operations`; `api.requests` finds and runs them.
+Each noun calls `operations` with its description of `svc.service` and the functions of its POSTs;
+lists and retrievals come by themselves. `openapi.document` collects the `ApiOperation`s,
+`api.requests` finds and runs them.
 """
 
 from collections.abc import Callable, Mapping
@@ -78,7 +80,7 @@ def operations(
     """The operations of a noun as its description has them.
 
     `steps` carry out its POSTs, by their verbs: `create` gets the transaction and the parameters,
-    every other one also the object, between the two. `rules` look at a field that is an object.
+    every other one also the object, between the two. `rules` check a field that is an object.
     """
     return tuple(_operation(noun, action, steps, rules or {}) for action in noun.actions)
 

@@ -1,6 +1,7 @@
 """Orders in the sandbox: creates, prices, updates and cancels (assumptions: Order, Order states).
 
-`api` runs its steps for `/v1/orders`; `payments` moves an order on as it is paid.
+`api` runs its steps for `/v1/orders`, and `payments.capture`; `payments` moves an order on as it is
+paid. Prices are the landed cost of `landed_cost_quotes` and the methods of `reference.methods`.
 """
 
 from typing import Final

@@ -1,9 +1,8 @@
 """The shopper's side of an order: what is shown, saved cards, and an attempt to pay.
 
 Only test cards are approved, and only what is approved is saved: a real number that a person typed
-by mistake is never stored.
-
-`svc sandbox pay` calls `pay` by a control, and the checkout page calls the same steps.
+by mistake is never stored. `svc sandbox pay` and pytest fixtures call `view` and `pay` by controls,
+and the checkout page calls them, too: the parameters of `PAY` in, order and payment out.
 """
 
 from dataclasses import dataclass, replace

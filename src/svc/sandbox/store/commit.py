@@ -1,6 +1,8 @@
 """Group commit: calls that are under way together share one fsync (promise R82).
 
-The `engine` passes each call as a function; it runs at once and returns when the group is on disk.
+The `engine` and the job runner pass each call as a function of a `Transaction`. The functions of a
+group run one after the other, each as a part that can be undone alone, and every caller gets its
+function's result when the group is on disk.
 """
 
 import asyncio

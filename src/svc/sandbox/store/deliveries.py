@@ -1,6 +1,8 @@
 """The table of webhook deliveries: one row for each attempt, made or still to be made.
 
-`webhooks.attempts` writes it; `svc sandbox deliveries` lists it by `control`.
+`Transaction` queues an attempt for each event and endpoint; `webhooks.attempts` writes how it went
+and queues retries; `resources.webhook_endpoints` drops those of a disabled endpoint. `svc sandbox
+deliveries` lists the table by `control`, and `lint` reads it.
 """
 
 from typing import Any, NamedTuple
@@ -81,7 +83,7 @@ def queue(
 
 
 def add_made(store: Store, mode: str, delivery: DeliveryRow) -> None:
-    """Adds an attempt that was made without having been owed; `finish` says how it went."""
+    """Adds a copy of an attempt that a fault rule made; `finish` writes how it went."""
     event, endpoint = (delivery.event, delivery.type), (delivery.endpoint, delivery.url)
     store.write(_INSERT, delivery.id, mode, *event, *endpoint, delivery.attempt, delivery.due)
 

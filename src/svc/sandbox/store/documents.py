@@ -126,7 +126,7 @@ class DocumentRows:
         return decode(row[0]) if row else None
 
     def get_cached(self, kind: str, identity: str) -> KnownDoc | None:
-        """The same, read once and immutable: for the few that every request asks for."""
+        """One document, read once and immutable: for the few that every request asks for."""
         found = self.cached.get((self.mode, identity))
         if found is None and (doc := self.get(kind, identity)) is not None:
             found = self.cached[self.mode, identity] = _freeze(doc)

@@ -1,6 +1,7 @@
 """The table of events, whose bytes are made once and never change (assumptions: Events).
 
-`Transaction.emit` inserts one; the API lists them, and every delivery sends these bytes.
+`Transaction.emit` inserts one. The API retrieves them for 30 days, `svc sandbox events` lists them
+by `control`, and every delivery sends the stored bytes.
 """
 
 from svc.sandbox.clock import SECOND, text_of

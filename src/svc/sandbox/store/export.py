@@ -71,7 +71,7 @@ def check_of(table: str, job_names: Collection[str]) -> Callable[[ExportedRow], 
 
 
 class StateInvalidError(ValueError):
-    """It is no state of this format; nothing was changed."""
+    """What was to be imported is no state of this format; nothing was changed."""
 
 
 def unfit(why: str) -> StateInvalidError:

@@ -161,7 +161,7 @@ class BrokenJobs:
         return [seq for seq, until in self._until.items() if until > now]
 
     def next(self, now: int) -> int | None:
-        """When the first of them is tried again."""
+        """When the first of the waiting jobs is tried again (microseconds), or None."""
         return earliest(until for until in self._until.values() if until > now)
 
     def clear(self) -> None:

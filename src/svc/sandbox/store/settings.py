@@ -1,4 +1,4 @@
-"""The settings of the sandbox: names, defaults and checks, and the table that keeps them.
+"""The settings of the sandbox: names, defaults and checks, and the rows that keep them.
 
 `svc sandbox settings` reads and changes them by `control`; `api` and the nouns read those in force.
 """

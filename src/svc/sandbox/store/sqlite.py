@@ -1,8 +1,8 @@
 """The sandbox's one SQLite file: its tables, opening, checking, transactions (promise R82).
 
-A change of the tables needs a new VERSION and a step of its own.
-
-`app` opens one `Store`; the modules beside have the statements of their tables.
+`app` opens one `Store`; the neighbouring modules have the statements of their tables and run them
+by it, `commit` begins and ends its transactions. A change of the tables needs a new VERSION and a
+step of its own.
 """
 
 import os

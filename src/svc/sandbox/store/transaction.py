@@ -29,7 +29,7 @@ _SHED = (
 
 
 class StoredResult(NamedTuple):
-    """What a key was answered with: replayed byte for byte while the key is held."""
+    """The answer stored under an idempotency key: replayed byte for byte for 24 hours."""
 
     fingerprint: str
     status: int

@@ -1,6 +1,7 @@
 """Holds the rows of a state that is imported in pieces, on the disk, until all have come.
 
-The `engine` puts them in place of the present state at once, through `export`.
+`svc sandbox import` sends a large state so; the `engine` then puts the rows in place of the present
+state at once, through `export`.
 """
 
 import json

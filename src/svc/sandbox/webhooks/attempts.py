@@ -1,6 +1,7 @@
 """Builds and signs each webhook attempt, and decides from its answer when to try again (R83).
 
-`dispatcher` calls `prepare` before an attempt and `record` after it, each in a transaction.
+`dispatcher` calls `prepare` before an attempt and `record` after it, each in a transaction. The
+`engine` queues attempts for `svc sandbox resend`, and has badly signed ones built for `lint`.
 """
 
 from dataclasses import dataclass, replace

@@ -1,6 +1,6 @@
-"""One kept connection to a receiver of webhooks: one request at a time, while both sides agree.
+"""One kept connection to a receiver of webhooks, which carries one request at a time.
 
-`sender` opens and reuses them.
+`sender` opens connections by `connect` and reuses each until one side ends it.
 """
 
 import asyncio
@@ -15,7 +15,7 @@ _RESOLVING_ANEW: Final = 0.25  # seconds until the next address of a name is tri
 
 
 class KeptConnection(asyncio.Protocol):
-    """HTTP/1.1 over a socket. Whatever comes while nothing was asked ends it.
+    """HTTP/1.1 over a socket; bytes that come while no request is under way end it.
 
     Attributes:
         kept_at: when the last exchange ended, in seconds of the monotonic clock.

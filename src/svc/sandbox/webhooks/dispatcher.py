@@ -1,6 +1,7 @@
 """Makes the webhook attempts that are due: a queue for each endpoint, a few at a time in each.
 
-`jobs.runner` calls `launch` as the clock moves; `engine.resend` makes one at once.
+`jobs.runner` calls `launch` as the clock moves; `engine.resend` makes one at once. Each attempt is
+built and recorded by `attempts`, changed as fault rules say, and sent by a `WebhookSender`.
 """
 
 import asyncio
@@ -38,7 +39,8 @@ class EndpointQueue:
 class WebhookDispatcher:
     """Makes the attempts that are due; `on_done` is called whenever one is over.
 
-    `broken` are the jobs that broke, those of the runner included: their numbers are of one table.
+    `broken` are the jobs that raised an exception, those of the runner included: the numbers of
+    both are of one table.
     """
 
     store: Store

@@ -1,9 +1,9 @@
 """Sends webhooks over HTTP; the only module of svc that uses httpx.
 
-httpx says what a request is; the connections are ours. Its own pool looks at every connection for
-every request, which took three quarters of the time of a delivery.
-
-`process.serve` passes an `HttpSender` to the app; tests pass another `WebhookSender`.
+`app` makes an `HttpSender` unless its caller passes another `WebhookSender`, as tests do; the
+dispatcher sends each attempt by it: an `Outgoing` in, a `ReceiverReply` out. httpx has the requests
+and responses, the connections are ours: httpx's pool looks at every connection for every request,
+which took three quarters of the time of a delivery.
 """
 
 import asyncio
@@ -57,7 +57,7 @@ class ReceiverReply:
 
 
 class WebhookSender(Protocol):
-    """What carries a request to a receiver."""
+    """The interface of what sends a request to a receiver."""
 
     async def send(self, outgoing: Outgoing) -> ReceiverReply:
         """Makes one attempt; whatever goes wrong is in the reply."""
