@@ -153,7 +153,7 @@ class InboxWriter:
 
     @property
     def in_trouble(self) -> bool:
-        """True while results cannot be stored, or not be read."""
+        """True while the results of forwards cannot be stored, or cannot be read."""
         return self._is_unstored or self._is_unread
 
     async def close(self) -> None:

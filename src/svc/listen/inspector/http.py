@@ -1,8 +1,8 @@
 """Who may ask the inspector: every program that has its address, and no page of another origin.
 
-Every page on the web may have a browser send requests to this machine. None knows the token, and
-one that did would still be turned away for its origin; a name that an attacker points at 127.0.0.1
-(DNS rebinding) for its Host. uvicorn reads requests and writes answers; this stands before them.
+Every page on the web may have a browser send requests to this machine. None knows the token in the
+address, and one that did would still be refused for its origin, or for its Host if an attacker
+points a name at 127.0.0.1 (DNS rebinding). uvicorn reads requests and writes answers.
 
 `server` puts the guard before `app`; the other functions build its answers.
 """

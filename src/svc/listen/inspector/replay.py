@@ -63,7 +63,7 @@ class Replayer:
         self._configured = {str(target): target for target in means.routes.targets}
 
     def targets(self, whole: Whole, to: str) -> list[AnyTarget]:
-        """Returns where a delivery goes: to one address of this machine, else where it went.
+        """Returns where to send a delivery: to the address `to`, else its own targets.
 
         Raises:
             UsageError: the address cannot be forwarded to, or there is none.
@@ -100,7 +100,7 @@ class Replayer:
     async def send(
         self, whole: Whole, targets: Sequence[AnyTarget], headers: bytes
     ) -> list[TargetReply]:
-        """Sends to all targets at once; gives how each of them took it, in their order."""
+        """Sends to all targets at once; returns the reply of each, in the order of `targets`."""
         limit = min(self._means.seconds, _SECONDS_MAX)
         return await asyncio.gather(
             *(self._send_to(target, whole, headers, limit) for target in targets)

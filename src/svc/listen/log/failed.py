@@ -1,7 +1,8 @@
 """Lists, finds, retries and drops the events that a group's jobs have put aside.
 
-A job puts an event aside when a healthy target refuses it (`group`). The log then notes its number
-in another stream, the list; the event itself stays in the log.
+An event is put aside when a healthy target refuses it, when its message cannot be trusted, or when
+no job has taken it in three days. The log then notes its number in another stream, the list; the
+event itself stays in the log.
 
 `svc events log failed` calls it.
 """

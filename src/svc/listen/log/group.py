@@ -274,9 +274,9 @@ class GroupSource(LogSource):
 async def ensure(
     connection: LogConnection, consumer_group: ConsumerGroup, start: dict[str, Any]
 ) -> int:
-    """Makes sure that the queue is there and gives how many events wait in it.
+    """Makes sure that the group's queue is there and returns how many events wait in it.
 
-    One that is missing is made, to begin at `start`, where that is allowed.
+    A missing queue is made, to begin at `start`, if the user may do that.
 
     Raises:
         NotFound: it is missing and the user may not make it.
@@ -324,11 +324,14 @@ def make_open(
     targets: Sequence[AnyTarget],
     clock: Clock,
 ) -> Callable[[Ingest, Callable[[ListenerRecord], None]], GroupSource]:
-    """Returns what a listener opens its source with."""
+    """Returns a function by which a listener makes its `GroupSource`."""
     return partial(GroupSource, connection, consumer_group, targets, clock)
 
 
 def back_after(delivered: int) -> bytes:
-    """Returns the words with which an event goes back that was given so often, and its delay."""
+    """Returns the answer that gives an event back to the queue, with the delay for its next try.
+
+    `delivered` counts how often the event was handed out.
+    """
     seconds = BACK_SECONDS[min(delivered, len(BACK_SECONDS)) - 1]
     return b"-NAK " + json.dumps({"delay": seconds * _NANO}).encode()

@@ -268,5 +268,5 @@ async def check_right(connection: LogConnection, mode: Mode) -> None:
 def make_open(
     connection: LogConnection, cursor: Cursor, place: Place, clock: Clock
 ) -> Callable[[Ingest, Callable[[ListenerRecord], None]], CursorSource]:
-    """Returns what a listener opens its source with."""
+    """Returns a function by which a listener makes its `CursorSource`."""
     return partial(CursorSource, connection, cursor, place, clock)

@@ -33,7 +33,10 @@ _STREAMED: Final = ("DIRECT.GET", "CONSUMER.MSG.NEXT")  # what has more than one
 
 @dataclass(frozen=True, slots=True)
 class User:
-    """One user; `group` is the queue of a job, `hashed` the bcrypt hash of the password."""
+    """One user; `role` says what it may do, `group` is the queue of a job.
+
+    `hashed` is the bcrypt hash of the password.
+    """
 
     name: str
     role: Role

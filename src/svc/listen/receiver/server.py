@@ -2,7 +2,7 @@
 
 It passes complete requests to its hooks, which verify and store them, and sends their answers.
 
-`listener` starts a `Receiver`, whose hooks are those of `ingest`, unless a team's log is its
+`listener` starts a `Receiver` whose hooks pass requests to `ingest`, unless a team's log is its
 source.
 """
 

@@ -16,7 +16,7 @@ class Up:
 
 @dataclass(frozen=True, slots=True)
 class Down:
-    """The public address leads nowhere; `lasting`: the program will not find back by itself."""
+    """The public address leads nowhere; `lasting`: the program will not reconnect by itself."""
 
     reason: str
     lasting: bool = False
@@ -30,7 +30,7 @@ class LogReader(Protocol):
 
     @property
     def said(self) -> str:
-        """What explains best why there is no tunnel, in the program's own words; or empty."""
+        """The program's own words that explain best why there is no tunnel; or empty."""
 
     def read(self, line: str) -> TunnelSign | None:
         """Reads the next line of the log; returns the change that it reports, if any."""

@@ -1,7 +1,7 @@
-"""Verifies a received request and reads its payload: a `Delivery` out, or a reason (R46).
+"""Verifies a received request and reads its payload: a `Delivery` out, or a `Rejected` (R46).
 
-`ingest` has one `Intake` with the secrets of its endpoint. A team's log reads payloads by
-`read_facts`.
+`ingest` has one `Intake` with the secrets of its endpoint. `log.messages`, the inspector and `svc
+events verify` read payloads by `read_facts`.
 """
 
 import hashlib
@@ -41,7 +41,7 @@ _PASSED_ON: Final = frozenset(
 
 @value_class
 class Facts:
-    """What the payload says; `livemode` and `amount` (minor units) are None where it is silent.
+    """Facts of an event's payload; `livemode` and `amount` (minor units) are None if it has none.
 
     `id` is the event's, or, where the payload names none, a digest of the body.
     """
@@ -59,8 +59,8 @@ class Facts:
 class Delivery:
     """One verified delivery: the raw body, the headers to pass on as sent, and its facts.
 
-    `came_at` is when a receiver elsewhere took it (unix seconds), None where it came here first;
-    then `end_to_end` says that its signature was checked here as well.
+    `came_at` is when a receiver elsewhere took it (unix seconds), None where it came here first. If
+    it came elsewhere, `end_to_end` says that its signature was checked here as well.
     """
 
     body: bytes
@@ -153,7 +153,8 @@ _KIB_A_SECOND: Final = 8.0
 class Intake:
     """Verifies requests with the secrets of one endpoint.
 
-    What does not verify is looked at closely, but no more than 64 KiB at once and 8 a second.
+    `diagnosis` looks for the cause of a failed verification, in at most 64 KiB at once and 8 KiB a
+    second.
     """
 
     def __init__(self, secrets: Sequence[str], known: Sequence[KnownSecret] = ()) -> None:
