@@ -5,9 +5,10 @@ the keys are equal, this machine has rolled one to the other, or the second key 
 was created with the first one: a key of another account gets `resource_missing`. Without proof the
 answer is neither yes nor no.
 
-A `Sender` has a `KeyMatcher` for single commands, `cli.batch.facts` asks one for all rows: a
-duplicate or an earlier request counts only if its key is of the same account. `svc keys roll` asks
-by `is_owner` whether the new key sees what the old one created.
+A `Sender` has a `KeyMatcher` for single commands, `cli.batch.facts` asks one for all rows: an
+unresolved request is sent again only if its key is known to be of the same account, a duplicate
+counts unless its key is known to be of another. `svc keys roll` asks by `is_owner` whether the new
+key sees what the old one created.
 """
 
 from collections.abc import Callable, Iterable, Iterator

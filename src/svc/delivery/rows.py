@@ -240,8 +240,8 @@ class RowJournal(NamedTuple):
     ) -> None:
         """Records outcomes that only a results file has, so that they outlive that file (R116).
 
-        `path` is that of requests whose row is gone; of one with other parameters, and of those,
-        no body is known.
+        `path` is that of requests whose row is gone. These, and requests whose row has other
+        parameters now, are recorded without a body.
         """
         found: list[tuple[NewIntent, Settled | None]] = []
         for one, row in told:

@@ -1,7 +1,7 @@
 """Paths of fields, such as `items[0].name`: parsed, formatted, and looked up in an object.
 
-`--fields` and the headers of CSV are paths; every printer reads the values of an object by a
-`Record`.
+`--fields` and the headers of CSV are paths. `human` reads the values of an object by a `Record`,
+`csv_format` by `lookup` and `flatten`.
 """
 
 import re

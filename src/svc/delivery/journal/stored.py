@@ -24,7 +24,9 @@ from svc.service.facts import VERSION_HEADER
 
 
 class Scope(NamedTuple):
-    """The profile, mode, address and API key of a request; duplicates are within one scope.
+    """The profile, mode, address and API key of a request.
+
+    Two requests with one idempotency key are the same only within one scope.
 
     Attributes:
         base_url: origin and path prefix, as `str(BaseUrl)` writes them.
