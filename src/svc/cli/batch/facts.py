@@ -1,6 +1,8 @@
 """Collects the facts by which a batch is planned, from the journal, results file and service.
 
-`run` calls `collect_facts` before it makes the plan: options and rows in, `BatchFacts` out.
+`run` calls `collect_facts` before it makes the plan: options and rows in, `BatchFacts` out. They
+hold the evidence of each request (what journal, results file and service know of it), and the
+duplicates: other requests for the same effect, such as the same refund by a single command.
 """
 
 from collections.abc import Sequence
@@ -30,7 +32,7 @@ _RELATIONS: Final = {True: KeyRelation.SAME, False: KeyRelation.OTHER, None: Key
 
 
 class BatchTables(NamedTuple):
-    """The two tables of the state database that a batch uses."""
+    """The tables of the state database that a batch uses: the journal of POSTs, and the batches."""
 
     journal: Journal
     batches: BatchTable
@@ -45,7 +47,9 @@ def collect_facts(
     *,
     is_check: bool,
 ) -> BatchFacts:
-    """Collects the facts by which each row is decided; a check sends no request.
+    """Collects the facts by which each row is decided.
+
+    With `is_check` (`--dry-run`) no request goes to the API; a sandbox's clock is still read.
 
     Raises:
         Conflict: the results file is damaged or of an older version, and a row depends on it.
@@ -131,7 +135,8 @@ def _date_by_sandbox(
 def merge_duplicates(facts: BatchFacts, found: Sequence[Duplicate]) -> Sequence[Duplicate]:
     """Merges a later search for duplicates into the facts.
 
-    A likeness that the later search did not find keeps its earlier duplicates.
+    A likeness, the digest that duplicates share, keeps its earlier duplicates if the later search
+    found none.
     """
     seen = {one.likeness for one in found}
     return [*found, *(one for one in facts.duplicates if one.likeness not in seen)]

@@ -1,6 +1,6 @@
 """The options of `svc batch`, and the path of its results file.
 
-Typer fills a `BatchOptions` from the command line; every other module of this folder reads it.
+Typer fills a `BatchOptions` from the command line; `run`, `rows`, `facts` and `workers` read it.
 """
 
 import os
@@ -103,26 +103,26 @@ class BatchOptions(OptionSet):
 
     @property
     def permissions(self) -> Permissions:
-        """What a person has said of rows that are in doubt."""
+        """The options that permit to skip or send rows in doubt: --continue, --edited and such."""
         return Permissions(self.goes_on, self.skip_done, self.retry_failed, self.edited, self.again)
 
     @property
     def size(self) -> int:
-        """Requests at a time."""
+        """How many requests are under way at a time."""
         return 1 if self.strict_order else self.concurrency
 
     @property
     def lacks_results(self) -> bool:
-        """Whether it is not said where the results go: a check can do without, a run cannot."""
+        """Whether neither --results nor a file names the results file; only a check needs none."""
         return self.results is None and is_read_once(self.file)
 
     def results_path(self, label: str = "") -> Path:
-        """Where the results go: beside the file unless they were given a name of their own.
+        """Returns the path of the results file: --results, or a file beside the rows.
 
-        Each occasion has a file of its own, named after its label.
+        Each `label` (--run) has a results file of its own, named after it.
 
         Raises:
-            UsageError: there is no file to lie beside, or it is the file itself.
+            UsageError: the rows come from a pipe and --results is missing, or names their file.
         """
         if self.lacks_results:
             raise UsageError(

@@ -1,6 +1,7 @@
 """What `svc batch` prints: its check, its questions, its summary, and the error that it ends with.
 
-`run` calls it at the end of a run or a `--dry-run`; the numbers come from `svc.batch.tally`.
+`run` asks a person the questions before it sends, and prints a `Report` at the end of a run, or
+`report_check` at the end of a `--dry-run`. Counts and sums come from `svc.batch.tally`.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -59,7 +60,7 @@ _SETTLE: Final = (
 
 
 class Report(NamedTuple):
-    """The end of one run; `line` goes on where it ends."""
+    """Prints how a run ended; `line` is the command line that continues it."""
 
     batch_input: BatchInput
     run: Run
@@ -68,14 +69,14 @@ class Report(NamedTuple):
 
     @property
     def totals(self) -> Totals:
-        """What became of the rows by now."""
+        """The counts and sums of the rows by outcome, so far."""
         return self.run.totals
 
     def show(self, out: "Output") -> None:
         """Prints the summary: on stderr for people, else one JSON document on stdout.
 
         Raises:
-            LocalError: stdout cannot be written; what was done is said (promise R77).
+            LocalError: stdout cannot be written; the error has the counts (promise R77).
         """
         if out.format == "human":
             self._tell(out)
@@ -223,7 +224,7 @@ class Report(NamedTuple):
 
 
 def report_check(out: "Output", batch_input: BatchInput, todo: BatchPlan) -> None:
-    """Says what a run would do (`--dry-run`); raises PartlyDone: some rows could not be sent."""
+    """Prints what a run would do (`--dry-run`); raises PartlyDone if a row cannot be sent."""
     money = sum_planned_money(todo)
     lines = [build_bad_line(bad) for bad in islice(todo.bad, PROBLEMS_MAX)]
     if out.format == "human":
@@ -256,7 +257,7 @@ def _build_contradicted(totals: Totals) -> ReplyContradiction:
 
 
 def note_left_out(batch_input: BatchInput) -> str | None:
-    """Names the fields of the file that the operation does not take."""
+    """Returns a note that names the columns that are not sent; None if all are."""
     if not batch_input.left_out:
         return None
     names = ", ".join(batch_input.left_out)
@@ -329,9 +330,9 @@ def _count_held(todo: BatchPlan, decision: RowDecision) -> int:
 def questions_of(
     batch_input: BatchInput, todo: BatchPlan, rows: Sequence[BatchRow] | None
 ) -> tuple[str, ...]:
-    """What a person is asked about: the sums behind the operation, then a line for each remark.
+    """Returns the lines of the question: the sums to be sent, then a line for each remark.
 
-    `rows` are those that are to be sent, with what the service says of their money.
+    `rows` are the rows to be sent, with what the service says of their money.
     """
     money = sum_planned_money(todo) if rows is None else money_of(rows)
     sums = f" ({in_words(money)})" if batch_input.operation.total else ""
@@ -402,7 +403,7 @@ def _ago(seconds: float | None) -> str:
 
 
 def in_words(money: Money) -> str:
-    """Amounts for people: `157.08 EUR (3 rows), 10 rows without an amount`."""
+    """Writes amounts for people: `157.08 EUR (3 rows), 10 rows without an amount`."""
     parts = []
     for currency in sorted(money.rows):
         count = money.rows[currency]

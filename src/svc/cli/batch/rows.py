@@ -1,7 +1,7 @@
 """Reads the whole file of `svc batch` before anything is sent: valid and bad rows.
 
-`run` calls `read_input`; the parsing is in `svc.batch.reading` and `validate`. Rows of a large file
-are kept in a temporary file.
+`run` calls `read_input`: options in, a `BatchInput` out; the parsing is in `svc.batch.reading` and
+`svc.batch.validate`. Rows of a large file are kept in a temporary file.
 """
 
 from contextlib import suppress
@@ -33,11 +33,12 @@ _BAD_WIDTH: Final = len(InvalidRow._fields)
 
 @dataclass(frozen=True, slots=True)
 class BatchInput:
-    """A file's rows for an operation.
+    """The rows of a file for one operation.
 
     Attributes:
-        batch: the batch that they are.
-        left_out: fields of the file that the operation does not take.
+        batch: the name by which runs on this file know each other's rows.
+        rows: valid and invalid rows, in the order of the file.
+        left_out: columns of the file that are not sent.
     """
 
     operation: BatchOperation
@@ -50,7 +51,7 @@ def read_input(session: Session, options: BatchOptions, scope: Scope) -> BatchIn
     """Reads the whole file, before anything is sent.
 
     Raises:
-        UsageError: the operation, the file or its head is not what it should be.
+        UsageError: the operation is unknown, or the file or its header row is invalid.
         LocalError: there is no room to keep what was read; the message says that nothing was sent.
     """
     try:
@@ -129,10 +130,10 @@ def _read_for_its_id(
 
 
 def refuse_secrets_in(batch_input: BatchInput, key: str) -> None:
-    """Keeps secrets, `key` among them, out of every row before any is sent (R28, R45, R100).
+    """Refuses a batch of which a row holds a secret, such as the API `key` (R28, R45, R100).
 
     Raises:
-        AuthError: a row holds one; its line is named.
+        AuthError: a row holds a secret; the error names its line.
     """
     left = (row for row in batch_input.rows if isinstance(row, BatchRow))
     while piece := list(islice(left, _PIECE)):

@@ -1,7 +1,8 @@
 """The steps of `svc batch`: read, compare with what is known, ask, send, report.
 
-The command calls `run_batch`, or `check_batch` for `--dry-run`. It opens the journal, has the batch
-planned, asks a person where money moves, and starts `svc.batch.run.Run`.
+The command calls `run_batch`, or `check_batch` for `--dry-run`: options in, a printed summary out.
+It opens the journal, has the rows planned by `svc.delivery.planner`, asks a person where money
+moves, and starts `svc.batch.run.Run`.
 """
 
 from collections.abc import Iterator, Sequence
@@ -52,15 +53,17 @@ _READ_MAX: Final = 100  # payments and orders before a question
 
 
 class JudgedBatch(NamedTuple):
-    """What a run has to do, and what that stands on."""
+    """The plan of a batch, and the facts that it was made from."""
 
     plan: BatchPlan
     facts: BatchFacts
 
     def list_known_from_results(self) -> tuple[list[tuple[Evidence, BatchRow | None]], str]:
-        """What a results file alone tells of requests that are not sent now, and their path.
+        """Lists requests that only the results file knows and this run does not send.
 
-        Those of rows that are gone have none of their own where they changed something.
+        Each comes with its row, or None where the row is gone from the file. The second value is
+        the API path of such rows, empty unless the operation creates objects: other paths hold an
+        id, so that requests of rows that are gone are then left out.
         """
         plan, evidence = self.plan, self.facts.evidence
         told = {one.key for one in evidence.select(Known, is_recorded=False)}
@@ -79,7 +82,7 @@ class JudgedBatch(NamedTuple):
 
 
 def check_batch(session: Session, options: BatchOptions) -> None:
-    """Checks every row and says what a run would do; sends nothing and needs no key."""
+    """Checks every row and prints what a run would do; sends the API nothing and needs no key."""
     batch_input = read_input(session, options, session.scope())
     # Without a keyring being opened: that of a machine, such as CI, lies in the environment.
     refuse_secrets_in(batch_input, session.env.get(VARIABLE) or "")
@@ -97,7 +100,7 @@ def check_batch(session: Session, options: BatchOptions) -> None:
 
 
 def run_batch(session: Session, options: BatchOptions) -> None:
-    """Runs a batch; what was carried out before is skipped.
+    """Runs a batch; rows that were carried out before are skipped.
 
     Raises:
         PartlyDone: some rows are not done.

@@ -1,6 +1,7 @@
 """Builds the run of a batch with its workers, which share a rate limit, a retry quota and a key.
 
-`run` calls `build_run` once the plan is confirmed. `Progress` is the line that a person watches.
+`run` calls `build_run` once a person has confirmed the plan: the plan, the journal and the results
+file in, a `svc.batch.run.Run` out. `Progress` is the line that a person watches.
 """
 
 from collections.abc import Callable, Iterator, Mapping
