@@ -2,8 +2,8 @@
 
 A file has the verbs of one subject, such as `time` and `webhooks`; what several need is in
 `shared`, `served`, `exported`, `reach` and `launch`, and no other word imports any of it. Begin
-with `process`, which starts the sandbox. The other verbs call its controls by
-`svc.client.sandbox`.
+with `process`, which starts the sandbox. Most other verbs call the running sandbox's controls, its
+HTTP interface beside the API, by `framework.control`.
 """
 
 from svc.cli.framework.app import Noun, make_word
@@ -23,7 +23,7 @@ from svc.cli.sandbox import (
 
 
 class SandboxNoun(Noun):
-    """Its verbs by what they are of; help, completion and `svc commands` keep this order."""
+    """Has the verbs in sections by subject; help, completion and `svc commands` keep the order."""
 
     sections = {  # noqa: RUF012  a ClassVar of the base
         "The sandbox itself": ("start", "stop", "status", "logs", "env"),

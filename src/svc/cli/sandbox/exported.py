@@ -1,7 +1,7 @@
 """Reads the file of an exported sandbox state; asks where its webhooks would leave this machine.
 
-`svc sandbox start --import` reads a state as a whole. `svc sandbox import` passes on the pieces of
-a file that export wrote, so that no more than one of them is in memory.
+The file is JSON that `svc sandbox export` wrote. `svc sandbox start --import` reads it as a whole;
+`svc sandbox import` sends it to the running sandbox in pieces, so that only one is in memory.
 """
 
 import json
@@ -52,7 +52,7 @@ class StatePieces:
         ValueError: the file has another form; `read_state` says what is wrong with it.
 
     Attributes:
-        format: the number of the form of its tables.
+        format: the version number of the file's format.
     """
 
     def __init__(self, file: TextIO) -> None:

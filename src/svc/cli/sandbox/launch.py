@@ -1,6 +1,7 @@
-"""Prepares what `svc sandbox start` needs and leaves: certificate, profile, ready file.
+"""Makes the certificate before `svc sandbox start`, and the profile and ready file after it.
 
-`process` calls it before a sandbox starts and once it is ready.
+`process` calls `certificate_for` before a sandbox starts and `report_ready` once it answers; the
+profile `sandbox` in the configuration file then points at it.
 """
 
 import os
@@ -37,9 +38,11 @@ def certificate_for(
 ) -> TlsFiles:
     """Returns the files to serve https with, none for plain HTTP.
 
+    `own` are the user's certificate and private key; with `tls` svc makes a pair in `folder`.
+
     Raises:
-        UsageError: only half a pair was given.
-        LocalError: a file is not there, or no certificate could be made.
+        UsageError: only one of certificate and private key was given.
+        LocalError: a file cannot be read, or no certificate could be made.
     """
     certificate, private_key = own
     if certificate and private_key:
@@ -111,10 +114,10 @@ NAME: Final = "sandbox"
 def point_profile_at(session: Session, record: RunRecord) -> str | None:
     """Points the profile `sandbox` at a sandbox; it becomes the active one if there is no other.
 
-    It stays as it is while it points at another sandbox that still runs.
+    The profile stays as it is while it points at another sandbox that still runs.
 
-    Gives the words after `svc` that reach the sandbox, `--profile sandbox` or none; None where the
-    profile was not written: a sandbox is useful without one, so that is only told.
+    Returns the words after `svc` that reach the sandbox, `--profile sandbox` or none; None where
+    the profile was not written, which is only noted: a sandbox is useful without a profile.
     """
     existing = session.config.profiles.get(NAME)
     if existing is not None and not existing.sandbox:
@@ -136,7 +139,7 @@ def point_profile_at(session: Session, record: RunRecord) -> str | None:
 
 
 def repoint_profile(session: Session, record: RunRecord) -> None:
-    """Points the profile at a sandbox that runs already, if it is gone or means one that ended."""
+    """Points the profile at a running sandbox, if the profile is gone or its sandbox has ended."""
     existing = session.config.profiles.get(NAME)
     if existing is not None and (not existing.sandbox or str(existing.base_url) == record.url):
         return
@@ -168,7 +171,7 @@ def _write_profile(session: Session, record: RunRecord, *, stale_bundle: bool) -
 def report_ready(
     session: Session, record: RunRecord, ready_file: Path | None, *, detached: bool
 ) -> None:
-    """Writes profile and ready file, then prints how to go on; raises LocalError: unwritable."""
+    """Writes profile and ready file, then prints the next command; raises LocalError."""
     profile = point_profile_at(session, record)
     if ready_file is not None:
         _write_ready_file(ready_file, record.url + "\n")

@@ -1,6 +1,8 @@
 """`svc sandbox start`, `stop` and `status`: the sandbox as a process, here or in background.
 
-The server is `svc.sandbox.process`; `launch`, `reach` and `served` prepare and print.
+The server is `svc.sandbox.process`, which leaves a record of each running sandbox (process,
+address, database, log), by which `stop` and `status` find it. `launch`, `reach` and `served`
+prepare and print.
 """
 
 import os

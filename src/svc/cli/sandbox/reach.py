@@ -1,6 +1,7 @@
 """Checks `--bind` and `--allow-host` of `svc sandbox start`, and warns who can then reach it.
 
-`process` calls `reach_of` before the sandbox starts, and the warning once it is ready.
+`process` calls `reach_of` before the sandbox starts: typed address and host names in, an `Exposure`
+out; `warn_of_reach` prints the warning once the sandbox is ready.
 """
 
 import re
@@ -33,11 +34,11 @@ class Exposure(NamedTuple):
 
 
 def reach_of(bind: str, names: Sequence[str], *, tls: bool) -> Exposure:
-    """Checks the address to bind and the host names; the bound address is a name as well.
+    """Checks the address to bind and the host names; the bound address counts as a name.
 
     Raises:
-        UsageError: it is no address; a name is none, such as a pattern, since a page may have a
-            name that fits it; or a made certificate would not hold for it.
+        UsageError: the address or a name is invalid (patterns are, since a hostile page's name
+            could match), or --tls would make a certificate that does not hold for them.
     """
     address = _as_address(bind)
     if address is None:

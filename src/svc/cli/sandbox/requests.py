@@ -1,7 +1,8 @@
 """`svc sandbox requests`, `lint` and `logs`: what programs sent to the sandbox, its warnings.
 
-`requests` and `lint` call controls of the running sandbox; `logs` reads the log file of its
-process.
+`requests` and `lint` call controls of the running sandbox: it remembers the API requests that it
+answered, and `lint` names those that the real service would punish. `logs` reads the log file of
+the sandbox's process.
 """
 
 from collections.abc import Iterator

@@ -27,7 +27,7 @@ class RequestLines:
         self._layout = session.layout(session.streams.stdout)
 
     def show(self, at: float, method: str, path: str, status: int | None, more: str) -> None:
-        """Prints one; `at` in unix seconds, `status` None without an answer; raises OSError."""
+        """Prints a request; `at` in Unix seconds, `status` None if unanswered; raises OSError."""
         layout = self._layout
         row = (
             (layout.format_brief(at) if layout.narrow else layout.clock(at), "quiet"),
@@ -41,7 +41,7 @@ class RequestLines:
         self._stdout.flush()
 
     def note_left_out(self, count: int) -> None:
-        """Says how many were not shown; raises OSError: stdout is closed."""
+        """Prints how many requests were not shown; raises OSError if stdout is closed."""
         self._stdout.write(self._layout.row([(f"... {count} more, not shown", "quiet")]))
         self._stdout.flush()
 
@@ -55,9 +55,9 @@ class _RequestRow(NamedTuple):
 
 
 class RequestsShown:
-    """Shows requests from a thread, so that a terminal that is held up holds up nothing else.
+    """Prints requests from a thread, so that a slow terminal does not slow the sandbox.
 
-    Beyond a thousand that wait to be shown, more are only counted.
+    Beyond a thousand queued requests, further ones are only counted.
     """
 
     def __init__(self, lines: RequestLines) -> None:
@@ -68,14 +68,14 @@ class RequestsShown:
         self._thread.start()
 
     def show(self, at: float, method: str, path: str, status: int | None, more: str) -> None:
-        """Has one shown, as `RequestLines.show` does."""
+        """Queues a request for the thread, which prints it as `RequestLines.show` does."""
         try:
             self._waiting.put_nowait(_RequestRow(at, method, path, status, more))
         except queue.Full:
             self._missed += 1
 
     def close(self) -> None:
-        """Lets what waits be shown, if the terminal takes it."""
+        """Waits briefly until the queued requests are printed."""
         with suppress(queue.Full):
             self._waiting.put_nowait(None)
             self._thread.join(_LAST_SECONDS)

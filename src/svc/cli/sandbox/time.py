@@ -34,7 +34,7 @@ _END_SECONDS = 0.3  # for a question that is under way when all is over (promise
 
 @contextmanager
 def clock_shown(session: Session) -> Iterator[None]:
-    """Asks the sandbox for its time beside the call in the block; clears the line at its end."""
+    """Shows the sandbox's time on a live line while the block turns its clock."""
     live = session.make_live_line()
     if not live.is_watched:
         yield

@@ -1,7 +1,7 @@
 """`svc sandbox trigger`, `events`, `deliveries`, `resend`, `emails` and `endpoints`.
 
-What the sandbox's dashboard would do about webhooks: make events happen, show and repeat
-deliveries.
+They do what a dashboard would do about webhooks: make events happen, show and repeat deliveries,
+list the e-mails, and manage endpoints. Each calls a control of the running sandbox.
 """
 
 from typing import Annotated, Any, Final, get_args

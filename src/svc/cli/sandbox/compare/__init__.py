@@ -1,7 +1,9 @@
 """`svc sandbox compare`: checks whether a service behaves as the sandbox assumes.
 
-`asking` sends the requests of the probes, `judging` tells of each row what came of it, `report` is
-what is shown, and `saved` what a sandbox starts with that is to behave so.
+The sandbox's assumptions are the rows of `svc.sandbox.fidelity`; some have a probe, a request whose
+answer shows whether the row holds. `asking` sends these requests to a service's test mode,
+`judging` makes a finding of each row, `report` prints them, and `saved` keeps them, so that `svc
+sandbox start --like PROFILE` can behave as that service does.
 """
 
 from collections.abc import Callable, Iterator

@@ -1,6 +1,7 @@
 """Sends the probe requests of the fidelity table to a service and keeps each answer.
 
-`compare` makes one `Inquiry` and asks all; `judging` then searches the answers.
+The fidelity table lists what the sandbox assumes of the service; a probe is a request that tests a
+row. `compare` makes one `Inquiry` and calls `ask_all`; `judging` then searches the answers.
 """
 
 import re
@@ -53,11 +54,11 @@ class Exchange(NamedTuple):
 
 
 class AnswerMissing(Exception):  # noqa: N818  it describes an answer
-    """What a request or a probe needs of an earlier answer is not there."""
+    """An earlier answer lacks the id that a request or a probe needs."""
 
 
 class Inquiry:
-    """Asks one service; at most MADE_MAX requests make an object, whatever is answered."""
+    """Sends the probe requests to one service; at most MADE_MAX of them may create an object."""
 
     def __init__(self, client: Client, secret: str, is_limited: Callable[[Call], bool]) -> None:
         self._client = client
@@ -68,7 +69,10 @@ class Inquiry:
         self.exchanges: dict[str, Exchange] = {}
 
     def ask_all(self, tell: Callable[[int, int, str], None], *, endpoint: bool) -> None:
-        """Sends the requests in order; `tell` gets number, whole and request before each."""
+        """Sends the requests in order; `tell` gets number, total and request before each.
+
+        With `endpoint` a webhook endpoint is registered, too.
+        """
         requests = read_requests()
         for number, (name, asked) in enumerate(requests.items()):
             tell(number, len(requests), asked.send)
@@ -85,11 +89,11 @@ class Inquiry:
         return list(dict.fromkeys(each for each in ids if isinstance(each, str) and is_id(each)))
 
     def search(self, expression: str, own: Mapping[str, Any]) -> Any:
-        """What an expression finds in an answer and in earlier ones.
+        """Evaluates a JMESPath expression on an answer and on earlier ones.
 
         Raises:
             AnswerMissing: an earlier answer has no such id.
-            LocalError: it does not fit the answers.
+            LocalError: the expression does not fit the answers.
         """
         filled = self.fill(expression)
         others = {
@@ -98,7 +102,7 @@ class Inquiry:
         return Query(filled, "the probe").search({**others, **own})
 
     def fill(self, text: str) -> str:
-        """Puts ids of earlier answers between a text's braces; raises AnswerMissing: no such id."""
+        """Replaces `{request.path}` in a text by earlier answers' ids; raises AnswerMissing."""
         return _PLACE.sub(lambda place: self._id(place[1]), text)
 
     def _id(self, expression: str) -> str:
@@ -178,7 +182,7 @@ class Inquiry:
 
 
 def read(came: RawReply | Failure, asked: ProbeRequest) -> tuple[dict[str, Any] | None, str]:
-    """What an answer says, or None and why it says nothing."""
+    """Returns an answer as data for the probes, or None and why it cannot be used."""
     if isinstance(came, Failure):
         return None, came.trouble.value
     status = came.status
@@ -207,7 +211,7 @@ def read(came: RawReply | Failure, asked: ProbeRequest) -> tuple[dict[str, Any] 
 
 
 def shape_of(value: Any, deep: int) -> Any:
-    """A value with every digit of its texts a 9, so many levels deep."""
+    """Returns a value with each digit in its texts replaced by 9, `deep` levels down."""
     if isinstance(value, str):
         return re.sub(r"[0-9]", "9", value)
     if deep and isinstance(value, dict):

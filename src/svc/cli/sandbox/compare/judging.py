@@ -1,6 +1,7 @@
 """Judges for each row of the fidelity table whether a service behaves as the sandbox does.
 
-`compare` calls `judge_all` with the answers of `asking`: a finding for each row out.
+`compare` calls `judge_all` with the answers of `asking`: out comes a finding for each row that can
+be asked about: held, different or unknown, with both answers and the sandbox's setting for it.
 """
 
 import json
@@ -19,7 +20,7 @@ _TEXT_MAX: Final = 300
 
 
 def judge_all(inquiry: Inquiry) -> Iterator[dict[str, Any]]:
-    """A finding for each row that has a probe, in the order of the table."""
+    """Yields a finding for each row that has a probe, in the order of the table."""
     for row in ROWS:
         if row.probe is not None:
             yield judge(row, row.probe, inquiry)
@@ -119,7 +120,7 @@ def _outline(exchange: Exchange) -> dict[str, Any] | None:
 
 
 def mask_secrets(value: Any) -> Any:
-    """A value without secrets, its texts cut to a readable length."""
+    """Returns a value without secrets, its texts cut to a readable length."""
     if isinstance(value, str):
         return redact(value[:_TEXT_MAX])
     if isinstance(value, list):

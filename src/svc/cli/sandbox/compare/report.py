@@ -1,6 +1,7 @@
 """Prints the findings of `svc sandbox compare`: by result for people, one object for programs.
 
-`compare` makes a `ComparisonReport` of the findings of `judging`, shows it and takes its exit code.
+`compare` makes a `ComparisonReport` of the findings of `judging`, prints it by `show` and ends with
+`conclude`, which raises CheckFailed (exit code 11) where a row differs.
 """
 
 import json
@@ -25,7 +26,7 @@ _MORE: Final = (
 
 
 class ComparisonReport:
-    """The findings of one comparison, the objects that it has made and the settings that follow."""
+    """The findings of a comparison, the objects it created, and the sandbox settings to match."""
 
     def __init__(
         self, profile: str, origin: str, inquiry: Inquiry, findings: list[dict[str, Any]]
@@ -47,7 +48,7 @@ class ComparisonReport:
         return [each for each in self.findings if each["result"] == result]
 
     def as_data(self, now: float) -> dict[str, Any]:
-        """The whole comparison as one object."""
+        """Returns the whole comparison as one JSON object."""
         return {
             "object": "comparison",
             "profile": self.profile,
@@ -63,7 +64,7 @@ class ComparisonReport:
         }
 
     def show(self, out: "Output", data: dict[str, Any]) -> None:
-        """Prints the whole as JSON, a finding a row, or for people."""
+        """Prints `data` as JSON, each finding as a row (ndjson, csv), or text for people."""
         if out.format == "human":
             self._show(out)
         elif out.format == "json":
@@ -97,7 +98,7 @@ class ComparisonReport:
             out.words(f"Made in test mode ({len(self.objects)}): {', '.join(self.objects)}")
 
     def conclude(self, *, saved: bool) -> None:
-        """Ends as the comparison did; raises CheckFailed: a row differs, or none could be told."""
+        """Raises CheckFailed if a row differs, or if no row could be judged."""
         different = self._of(DIFFERENT)
         if different:
             names = ", ".join(each["name"] for each in different[:_NAMED_MAX])
