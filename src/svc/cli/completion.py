@@ -1,6 +1,7 @@
 """`svc completion SHELL`: prints, installs or removes the completion script of a shell.
 
-The scripts are made by `svc.completion`; `svc doctor` asks here where one would be installed.
+`svc.completion` has the scripts as text; this module writes one to the place where the shell looks
+for it. `svc doctor` asks `place_of` where a script would be installed.
 """
 
 import shlex
@@ -103,7 +104,7 @@ def _build_result(shell: str, path: Path, changed: bool) -> dict[str, object]:
 
 
 def place_of(shell: str, env: Mapping[str, str]) -> tuple[Path, Path | None]:
-    """The file of the script, and of PowerShell the profile that must name it.
+    """Returns the path of a shell's script, and for PowerShell the profile that must name it.
 
     Raises:
         LocalError: there is no home folder, or no PowerShell that says where its profile is.
@@ -210,7 +211,7 @@ _UTF16: Final = (b"\xff\xfe", b"\xfe\xff")
 
 
 def put_script(path: Path, text: str, *, force: bool) -> bool:
-    """Writes one of our scripts and says whether anything had to change.
+    """Writes a script of svc; returns whether the file had to change.
 
     Raises:
         LocalError: it cannot be written, is or lies in a link, or is not ours (without `force`).
@@ -227,7 +228,7 @@ def put_script(path: Path, text: str, *, force: bool) -> bool:
 
 
 def put_line(path: Path, line: str) -> bool:
-    """Adds a line to a profile, once; says whether it had to.
+    """Adds a line to a PowerShell profile, once; returns whether it was missing.
 
     Raises:
         LocalError: it cannot be written, is or lies in a link, or is not in UTF-8.
@@ -243,7 +244,7 @@ def put_line(path: Path, line: str) -> bool:
 
 
 def take_away(path: Path) -> bool:
-    """Removes one of our scripts and says whether there was one.
+    """Removes a script of svc; returns whether there was one.
 
     Raises:
         LocalError: it cannot be removed, is or lies in a link, or is not ours.
@@ -261,7 +262,7 @@ def take_away(path: Path) -> bool:
 
 
 def take_line(path: Path, line: str) -> bool:
-    """Takes our line out of a profile; says whether it was there.
+    """Removes svc's line from a PowerShell profile; returns whether it was there.
 
     Raises:
         LocalError: it cannot be written, or is or lies in a link.

@@ -1,4 +1,7 @@
-"""`svc get ID-OR-PATH`: sends any GET and prints the answer, through `framework.sending`."""
+"""`svc get ID-OR-PATH`: sends any GET and prints the answer, through `framework.sending`.
+
+An id is turned into a path by its prefix (`svc.client.find`).
+"""
 
 from typing import Annotated
 

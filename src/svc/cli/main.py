@@ -1,7 +1,8 @@
 """The entry of the command line, and the one place where errors become exit codes.
 
-`start` calls `main` with the words that were typed. It makes the `Session`, runs the Typer tree,
-has `framework.errors` report what was raised, and returns the exit code.
+`svc.start` calls `main` with the words that were typed. It makes the `Session`, runs the Typer
+tree, has `framework.errors` report what was raised, keeps the shown ids for completion, and returns
+the exit code.
 """
 
 import os

@@ -1,4 +1,7 @@
-"""`svc post PATH`: sends any POST and prints the answer, through `framework.sending`."""
+"""`svc post PATH`: sends any POST and prints the answer, through `framework.sending`.
+
+The body comes from `-d` and `--body`; in live mode every POST is confirmed.
+"""
 
 from functools import partial
 from typing import Annotated

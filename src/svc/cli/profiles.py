@@ -1,6 +1,7 @@
 """`svc profiles list`, `use`, `create` and `remove`: names accounts and switches between them.
 
-Profiles are tables of the configuration file, which `svc.config.editing` changes.
+A profile is a table of the configuration file with the settings of one account, such as its
+address; `svc.config.editing` changes the file.
 """
 
 from pathlib import Path

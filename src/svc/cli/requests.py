@@ -1,7 +1,8 @@
 """`svc requests`: lists the POSTs of the journal and settles those of unknown outcome (R3, R4).
 
-`resume` sends one again with its own key, `forget` deletes one; `adopt` and `start-empty` deal with
-a damaged state database.
+The journal is svc's record of every POST. `resume` sends an unresolved request again with its own
+idempotency key, `forget` deletes a record; `adopt` and `start-empty` deal with a damaged state
+database. `svc timeline` names requests by `status_of` and `operation_of`.
 """
 
 from pathlib import Path
@@ -34,19 +35,19 @@ from svc.state.files import set_aside_of
 
 
 def status_of(intent: Intent, *, in_flight: bool) -> str:
-    """One word: how it ended, or `sending`, or `unresolved` where its process was stopped."""
+    """Returns how a request ended, or `sending`, or `unresolved` if its process was stopped."""
     if in_flight:
         return "sending"
     return "unresolved" if intent.state == "open" else intent.state
 
 
 def operation_of(path: str) -> str:
-    """What a path does, in the words that `svc batch` uses; a path that is not known, as it is."""
+    """Returns the operation of a path, such as `refunds.create`, or the path if unknown."""
     return find.post(path).operation or path
 
 
 def summary_of(intent: Intent, *, in_flight: bool) -> dict[str, Any]:
-    """A line of the list."""
+    """Returns a request as a row of `svc requests list`."""
     settled = intent.settled
     return {
         "id": intent.id,
@@ -77,7 +78,7 @@ def _money_of(intent: Intent) -> dict[str, Any]:
 
 
 def record_of(intent: Intent, *, in_flight: bool) -> dict[str, Any]:
-    """All that is known of one."""
+    """Returns all that the journal holds of a request, as `svc requests show` prints it."""
     settled = intent.settled
     return {
         **summary_of(intent, in_flight=in_flight),
@@ -308,8 +309,8 @@ def resume_request(session: Session, identifier: str) -> None:
     Raises:
         NotFound: there is no such request.
         Conflict: it is settled, or being sent by another process (promise R69).
-        OutcomeUnknown: it is too old (promise R4), or again no definite answer came.
-        CheckFailed: it was answered with a status that means failure (promise R117).
+        OutcomeUnknown: the request is too old (promise R4), or again got no definite answer.
+        CheckFailed: the answer has a status that means failure (promise R117).
     """
     with journal_of(session) as journal:
         known = journal.find(identifier)

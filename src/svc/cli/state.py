@@ -1,4 +1,8 @@
-"""`svc state`: shows what takes the space of the state database; `compact` frees it."""
+"""`svc state`: shows what takes the space of the state database; `compact` frees it.
+
+The database is one SQLite file with the journal of POSTs, the inbox of events and the facts of
+keys.
+"""
 
 from contextlib import closing
 

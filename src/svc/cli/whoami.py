@@ -1,4 +1,7 @@
-"""`svc whoami`: shows profile, address, mode and key in use, and whether the key is accepted."""
+"""`svc whoami`: shows profile, address, mode and key in use, and whether the key is accepted.
+
+It asks the service by `framework.key_check`, and reads from the journal what money limits leave.
+"""
 
 from contextlib import suppress
 from typing import Any

@@ -1,9 +1,8 @@
 """Reads the real parsers into a `Tree` of commands and options; imports every command.
 
-`python -m svc.cli.commands.tree FOLDER` makes the completion scripts of it; a test compares them
-with the folder `completions` of the project.
-
-`svc commands` prints the tree.
+`svc commands` prints the tree. `python -m svc.cli.commands.tree FOLDER` writes the completion
+scripts that `svc.completion` makes of it; a test compares them with the folder `completions` of the
+project. `values` says which values each parameter can have.
 """
 
 import inspect

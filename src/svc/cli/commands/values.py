@@ -1,10 +1,8 @@
 """Which values each option and argument can have, for `svc commands` and the completion scripts.
 
-For `svc commands` and the completions. What help or the parser tell, a `Literal` above all, is not
-repeated here: `ord_...` in a help text is the kind of an id, the metavar FILE is a path.
-
-`tree` asks `values_of` for each parameter. Most kinds are derived from the parameter's own type and
-help (a `Literal`, the metavar FILE, `ord_...`); a table has the rest.
+`tree` asks `values_of` for each parameter: its declaration in, a `Values` out. Most are derived
+from the parameter itself: choices of a `Literal`, a path for the metavar FILE, ids of a kind where
+the help says `ord_...`. Tables here have the rest, from svc's lists (event types, currencies).
 """
 
 import re
@@ -205,7 +203,7 @@ ENVIRONMENT: Final = {
 
 
 class Declared(NamedTuple):
-    """A parameter as its function declares it: its name for people, and what its value may be."""
+    """A parameter as its function declares it: name, metavar, help and choices."""
 
     name: str
     metavar: str | None
@@ -214,7 +212,7 @@ class Declared(NamedTuple):
 
 
 def values_of(command: str, param: Declared, words: str = "") -> Values:
-    """What can stand for a parameter's value; `words` is the set that a request's field names."""
+    """Returns a parameter's possible values; `words` names a set for an option of an API field."""
     if words:
         return _FIELDS[words]
     known = _HERE.get((command, param.name)) or _EVERYWHERE.get(param.name)
@@ -235,5 +233,5 @@ def is_named(command: str, name: str) -> bool:
 
 
 def rows() -> Iterable[tuple[str, str]]:
-    """The parameters that the table names; an empty command is any."""
+    """Lists the parameters in the tables as command and name; an empty command means all."""
     return [*(("", name) for name in _EVERYWHERE), *_HERE]

@@ -1,7 +1,7 @@
 """`svc doctor`: checks what stands between this machine and the service, each with its remedy.
 
-`checks` has the checks, in the order in which they are printed; a team's logs are looked at here,
-and `report` collects all of it for a bug report.
+`checks` has the checks, and this module their order; it checks a team's logs itself. Each check
+gives a `Finding` (ok, warning, failed or skipped), and `report` collects them for a bug report.
 """
 
 import time
@@ -127,7 +127,10 @@ _WORSE: Final = ("ok", "warning", "failed")
 
 
 def logs(session: Session, monitors: Sequence[str]) -> Iterator[Finding]:
-    """One finding for each log that was used here, or of the monitors alone where none was."""
+    """Yields a finding for each team's log that this machine has used.
+
+    Without such a log it yields one for the `monitors` (addresses of NATS servers), if any.
+    """
     try:
         known = _find_logs(session)
     except (LocalError, OSError):  # the check of the state has said so

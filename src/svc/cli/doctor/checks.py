@@ -1,6 +1,7 @@
 """Each check of `svc doctor`, as a function: a session in, a `Finding` with its remedy out.
 
-`svc doctor` runs them one after the other (`run_guarded`) and prints what they found.
+`svc doctor` runs them one after the other by `run_guarded`, which makes a failed `Finding` of an
+error, and prints them; `service` alone returns several findings. Nothing is changed.
 """
 
 import os
@@ -33,7 +34,7 @@ Verdict: TypeAlias = Literal["ok", "warning", "failed", "skipped"]
 
 
 class Finding(NamedTuple):
-    """One finding; `fix` is the remedy where `status` is not ok."""
+    """The result of one check; `fix` is the remedy where `verdict` is not ok."""
 
     name: str
     verdict: Verdict
@@ -55,7 +56,7 @@ Check: TypeAlias = Callable[[Session], Finding]
 
 
 def run_guarded(name: str, check: Check, session: Session) -> Finding:
-    """Makes a check; what the program would have refused to work with is a finding, not an end."""
+    """Runs a check; an error that would end another command becomes a failed finding."""
     try:
         return check(session)
     except SvcError as error:
@@ -65,7 +66,7 @@ def run_guarded(name: str, check: Check, session: Session) -> Finding:
 
 
 def build_failed(name: str, error: SvcError) -> Finding:
-    """What an error says, always with something to do about it."""
+    """Makes a failed finding of an error, with a remedy even where the error has no hint."""
     return Finding(name, "failed", error.message, error.hint or "Mend that, then: svc doctor")
 
 

@@ -25,7 +25,7 @@ _SHOWN_MAX: Final = 5
 
 
 def report_of(session: Session, findings: Sequence[Finding]) -> dict[str, Any]:
-    """What svc, this machine and the checks say: of variables and settings the names alone."""
+    """Builds the report: versions, system, findings, and names of variables and settings."""
     return {
         "object": "report",
         "svc": __version__,

@@ -1,6 +1,7 @@
 """`svc help assumptions`: prints what the sandbox assumes where the specification is silent.
 
-The rows come from the fidelity table, `svc.sandbox.fidelity`.
+Each row of the fidelity table, `svc.sandbox.fidelity`, is such an assumption, with the test that
+proves it; `svc help` prints the table as text or data.
 """
 
 from collections.abc import Iterator

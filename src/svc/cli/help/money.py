@@ -1,4 +1,7 @@
-"""The page `svc help money`: amounts, currencies and their decimals, from svc's own tables."""
+"""The page `svc help money`: amounts, currencies and their decimals, from svc's own tables.
+
+`help.page` imports `PAGE` when the topic is shown.
+"""
 
 from typing import Final
 

@@ -1,6 +1,7 @@
 """The pages of `svc help`: the index of topics, the parts of a page, and how they are laid out.
 
-`svc help` prints what `page_of` returns; a page is a `.txt` file here, or built by a module.
+`svc help` prints the `Page` that `page_of` returns for a topic: it parses a `.txt` file of this
+folder, or imports a module that builds the page. `svc commands` lays its list out as a page, too.
 """
 
 import re
@@ -62,7 +63,7 @@ PagePart = str | Definitions | ShellLines | WholeFile | WordList | Heading
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """One topic: a title in one line and its parts; strings are paragraphs, however broken."""
+    """One topic: a title in one line and its parts; a string is a paragraph."""
 
     title: str
     parts: tuple[PagePart, ...]
@@ -75,7 +76,7 @@ class Page:
         color: bool = False,
         program_name: ProgramName | None = None,
     ) -> str:
-        """The page, at most `width` columns where words allow it; for a `person` lines fold.
+        """Lays the page out in at most `width` columns; for a `person` shell lines are folded.
 
         Commands to copy begin with `program_name`.
         """
@@ -85,7 +86,7 @@ class Page:
         return "\n\n".join(blocks) + "\n"
 
     def rows(self) -> list[dict[str, str]]:
-        """What stands in its tables, as data."""
+        """Returns the rows of the page's tables as data."""
         tables = [part.rows for part in self.parts if isinstance(part, Definitions)]
         return [{"name": name, "meaning": meaning} for table in tables for name, meaning in table]
 

@@ -1,4 +1,7 @@
-"""The page `svc help sandbox`: test cards, accounts and keys, from the sandbox's own tables."""
+"""The page `svc help sandbox`: test cards, accounts and keys, from the sandbox's own tables.
+
+`help.page` imports `PAGE` when the topic is shown.
+"""
 
 from collections.abc import Iterator
 from typing import Final
@@ -18,7 +21,7 @@ _REFUNDS: Final = {"slow": "its refunds take 24 hours", "fails": "its refunds fa
 
 
 def what_it_does(card: Behaviour) -> str:
-    """A test card in words."""
+    """Describes in words what a test card does."""
     said = ", ".join(_describe_card(card))
     return said[0].upper() + said[1:] + "."
 

@@ -1,4 +1,7 @@
-"""The page `svc help webhooks`: receiving, verifying and forwarding, with the figures in use."""
+"""The page `svc help webhooks`: receiving, verifying and forwarding, with the figures in use.
+
+`help.page` imports `PAGE` when the topic is shown.
+"""
 
 from typing import Final
 

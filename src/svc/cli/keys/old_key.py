@@ -1,6 +1,8 @@
 """The key that `svc keys roll` replaces, and the evidence that the new key is of its account.
 
-`roll` finds the old key, asks with it before the new one is known, and compares afterwards.
+The evidence are ids of objects that the old key can read: `roll` finds the old key, lists an object
+with it before the new key is given (or takes ids from the journal), and afterwards checks that the
+new key can read the same object.
 """
 
 from collections.abc import Iterable, Iterator
@@ -24,11 +26,11 @@ from svc.service.facts import SANDBOX_KEYS
 
 @dataclass(frozen=True, slots=True)
 class OldKey:
-    """The key in its place.
+    """The stored key that is to be replaced.
 
     Attributes:
-        fact: what is known of it; None of a sandbox's constant, or where the notes were lost.
-        left_over: the new key of an earlier roll that did not come to its end.
+        fact: what the state database knows of it; None for a sandbox's public key, or if lost.
+        left_over: the new key of an earlier roll that was interrupted.
     """
 
     place: KeyPlace
@@ -38,12 +40,12 @@ class OldKey:
 
     @property
     def fingerprint(self) -> str:
-        """That of the key that the notes tell of: the keyring may be one step ahead of them."""
+        """The fingerprint in the state database; the keyring may already hold the next key."""
         return self.key.fingerprint if self.fact is None else self.fact.fingerprint
 
     @property
     def was_noted(self) -> bool:
-        """Returns whether keyring and notes agree."""
+        """Whether the keyring and the state database agree on the key."""
         return self.fingerprint == self.key.fingerprint
 
 
@@ -52,7 +54,7 @@ def find(session: Session, place: KeyPlace) -> OldKey:
 
     Raises:
         AuthError: no key is stored there.
-        KeyStoreError: the keyring cannot be asked, or has lost it.
+        KeyStoreError: the keyring cannot be read, or has lost the key.
     """
     fact = session.key_facts.find(place)
     if session.settings.sandbox:
@@ -107,11 +109,11 @@ _TRIED: Final = 3
 
 @dataclass(frozen=True, slots=True)
 class Before:
-    """What was seen before the new key was known.
+    """What was observed before the new key was given.
 
     Attributes:
-        works: the service took the old key.
-        known: ids of objects of the account, none where there is none.
+        works: whether the service accepted the old key.
+        known: ids of objects of the account; empty where none is known.
     """
 
     works: bool
@@ -119,10 +121,10 @@ class Before:
 
 
 def observe(session: Session, old: OldKey) -> Before:
-    """Reads with the old key what the new one must see; the journal answers for a refused key.
+    """Finds with the old key an object that the new one must see, or in the journal if refused.
 
     Raises:
-        SvcError: the service cannot be asked.
+        SvcError: the service does not answer.
     """
     secret, place = old.key.secret, old.place
     try:
@@ -143,7 +145,7 @@ def is_same_account(session: Session, secret: str, place: KeyPlace, before: Befo
     """Whether the new key sees the same objects as the old one; None if that is not known.
 
     Raises:
-        AuthError: it does not: it is of another account.
+        AuthError: the new key is of another account.
     """
     verdict = _sees(session, secret, place, before.known)
     if verdict is not False:

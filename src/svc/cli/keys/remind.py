@@ -1,6 +1,7 @@
-"""`svc keys remind`: lists keys that are due for rolling, as text, JSON, a calendar or annotations.
+"""`svc keys remind`: lists API keys and signing secrets that are due to be replaced.
 
-`svc.keys.age` judges their ages.
+It prints text, JSON, a calendar file or annotations of GitHub. `svc.keys.age` judges the ages from
+the dates in the state database; no secret is read. `framework.reminders` formats each reminder.
 """
 
 import hashlib
@@ -100,7 +101,7 @@ def assess_secrets(
     """Judges each secret; the one in SVC_API_KEY is as old as `created` says.
 
     Raises:
-        UsageError: `created` is no date, or lies ahead, or there is no key that it is about.
+        UsageError: `created` is no date or in the future, or SVC_API_KEY is not set.
         LocalError: the state database cannot be used.
     """
     now = session.clock.now()
@@ -158,7 +159,7 @@ _NOTHING: Final = (
 
 
 def calendar(every: list[SecretAge], now: float, warn: int) -> str:
-    """Writes the file; its alarms go off `warn` seconds before a secret is due."""
+    """Builds an iCalendar text; its alarms go off `warn` seconds before a secret is due."""
     events = [line for secret_age in every for line in _events(secret_age, now, warn)]
     lines = (*_HEAD, *(events or _NOTHING), "END:VCALENDAR")
     return "".join(f"{_fold(line)}\r\n" for line in lines)

@@ -1,6 +1,7 @@
 """`svc keys roll`: replaces the stored key by a new one of the same account, in steps.
 
-It opens the dashboard, reads and checks the new key, swaps it in the keyring and reports.
+It opens the dashboard, where a person rolls the key, reads the new key, asks the service whether it
+is of the same account (`old_key`), swaps it in the keyring and prints both keys' state.
 """
 
 from typing import Annotated, Any, Literal
@@ -123,10 +124,10 @@ def _report(
 
 
 def page_of(text: str | None) -> str | None:
-    """Checks a dashboard's address as every other address (promise R23).
+    """Checks and returns the dashboard's address, as every other address (promise R23).
 
     Raises:
-        UsageError: it is not usable, or plain http to another machine.
+        UsageError: the address is invalid, or plain http to another machine.
     """
     if text is None:
         return None
@@ -141,7 +142,7 @@ def page_of(text: str | None) -> str | None:
 
 
 def show_page(session: Session, old: OldKey, page: str | None) -> None:
-    """Says what to do in the dashboard, and opens its page for a person at a terminal."""
+    """Prints what to do in the dashboard, and opens its page for a person at a terminal."""
     place = old.place
     out = session.out
     if session.settings.sandbox:
@@ -187,11 +188,11 @@ def _sandbox_id(session: Session, old: OldKey) -> str:
 
 
 def take(session: Session, old: OldKey, *, stdin: bool) -> ApiKey:
-    """Reads the new key; without a pipe, one that an earlier roll left behind is taken up.
+    """Reads the new key from a pipe or the terminal, or takes that of an interrupted roll.
 
     Raises:
-        UsageError: it is no key, or there is no terminal.
-        AuthError: it is the old key, or of another mode or kind.
+        UsageError: the input is no key, or there is no terminal.
+        AuthError: the new key is the old one, or of another mode or kind.
     """
     if old.left_over is not None and not stdin:
         session.out.note(
@@ -209,21 +210,23 @@ def take(session: Session, old: OldKey, *, stdin: bool) -> ApiKey:
 
 
 def check(session: Session, new: ApiKey, place: KeyPlace, before: Before) -> bool | None:
-    """Has the service take the new key; says whether it is of the old one's account, or None.
+    """Checks that the service accepts the new key; returns whether it is of the same account.
+
+    None means that no object is known to tell by.
 
     Raises:
-        AuthError: the service does not know it, or it is of another account.
-        NetworkError, ServerError: it cannot be asked.
+        AuthError: the service does not know the new key, or it is of another account.
+        NetworkError, ServerError: the service does not answer.
     """
     check_new_key(session, new.secret, new.mode, new.fingerprint)
     return old_key.is_same_account(session, new.secret, place, before)
 
 
 def grace_of(text: str | None) -> int | None:
-    """Reads how long the old key works on, in seconds; None where it is not said.
+    """Parses how long the old key still works, as seconds; None where it was not given.
 
     Raises:
-        UsageError: it is no duration, or more than the service allows (spec: Limits).
+        UsageError: the text is no duration, or longer than the service allows (spec: Limits).
     """
     if text is None:
         return None
@@ -234,7 +237,7 @@ def grace_of(text: str | None) -> int | None:
 
 
 def ask_grace(session: Session) -> int | None:
-    """Asks a person what was chosen in the dashboard; only there is it known."""
+    """Asks a person which grace period was chosen in the dashboard; returns seconds or None."""
     question = "The old key still works. For how long, as chosen (such as 24h; at most 7d): "
     while True:
         answer = ask_line(session, question)

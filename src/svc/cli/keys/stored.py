@@ -1,4 +1,8 @@
-"""`svc keys add`, `list` and `remove`: one key for each origin, profile and mode."""
+"""`svc keys add`, `list` and `remove`: stores API keys in the OS keyring.
+
+There is one secret key for each origin, profile and mode; `framework.key_check` asks the service
+about a key before it is stored.
+"""
 
 from collections.abc import Sequence
 from typing import Annotated

@@ -20,7 +20,7 @@ _LOCK: Final = "lock"
 
 @contextmanager
 def hold_folder() -> Iterator[Path]:
-    """A folder that is there for as long as the block takes, and known by its lock to be in use."""
+    """Yields a new temporary folder, locked while it is in use and removed after the block."""
     _remove_left()
     folder, handle = _make_folder()
     try:

@@ -57,7 +57,7 @@ class SvcProcesses:
 
     @contextmanager
     def beside(self, *argv: str, log: Path) -> Iterator["subprocess.Popen[bytes]"]:
-        """Keeps a command running inside the `with` block, its output in `log`; it dies with us."""
+        """Keeps a command running inside the `with` block, with its output in `log`."""
         with log.open("wb") as out:
             process = subprocess.Popen(  # noqa: S603  our own program
                 wrap_to_die_with_us([*self._program, *argv]),
@@ -119,7 +119,7 @@ def _read_output(process: "subprocess.Popen[bytes]", seconds: float) -> _Said | 
 
 
 def environment(base: Mapping[str, str], home: Path) -> dict[str, str]:
-    """The environment of the children: folders of their own, no keys or settings of the user's."""
+    """Returns the environment of the processes: own folders, none of the user's SVC_ variables."""
     kept = {name: value for name, value in base.items() if not name.startswith("SVC_")}
     return {
         **kept,
@@ -145,7 +145,7 @@ class DemoTarget:
     arrivals: "queue.Queue[DemoArrival]" = field(default_factory=queue.Queue)
 
     def next(self, seconds: float) -> DemoArrival | None:
-        """Returns what arrives next, None when so many seconds have gone by."""
+        """Waits for the next POST; returns None after so many seconds."""
         try:
             return self.arrivals.get(timeout=seconds)
         except queue.Empty:

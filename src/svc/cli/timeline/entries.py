@@ -39,7 +39,7 @@ def step(
 
 
 def sort_key(row: StepRow) -> tuple[str, bool]:
-    """The sort key of a step: its time, then steps of the service before those of its events."""
+    """Returns the sort key of a step: its time, then other steps before events and forwards."""
     return row["time"] or "", row["source"] in (EVENT, TARGET)
 
 

@@ -36,12 +36,12 @@ def resource_of(identifier: str) -> Resource | None:
 
 
 class Family:
-    """What the service says of one object and of those that are linked with it.
+    """Reads one object and those that are linked with it from the service.
 
     Attributes:
         objects: by id, in the order in which they were found.
         absent: ids that the service does not know.
-        is_cut: whether there are more than are read.
+        is_cut: whether there are more objects than the 200 that are read.
     """
 
     def __init__(self, client: Client) -> None:
@@ -54,7 +54,7 @@ class Family:
         """Reads these objects and those that are linked with them, each once.
 
         Raises:
-            SvcError: the service cannot be asked; what was read by then is kept.
+            SvcError: the service does not answer; the objects read before stay in `objects`.
         """
         waiting = deque(identifiers)
         while waiting:
