@@ -81,5 +81,8 @@ def number_of(scope: str) -> int:
 
 
 def name_past(scope: str, seq: int | str = "") -> str:
-    """Names what a listener kept up to `seq`, before a reset; without it, how such names begin."""
+    """Names the events that a listener kept up to `seq`, before a reset of the sandbox.
+
+    Without `seq`, the beginning of all such names.
+    """
     return f"{scope}{_UNTIL}{seq}"

@@ -1,7 +1,8 @@
-"""Every error has one owner: what a callback raises ends its connection or lane and is reported.
+"""Every error has one owner: a callback's exception ends its connection or lane and is reported.
 
-A callback that is given to the event loop is wrapped by `own`, a task by `own_task`. The loop's
-exception handler gets bugs from here, each named, and hears of no peer, target or disk.
+A callback that is given to the event loop is wrapped by `own`, a task by `own_task`. They report to
+the loop's exception handler, and only bugs of svc: faults of peers, targets and disks are handled
+where they occur.
 
 Every module of the listener that gives a callback to the loop uses it.
 """
@@ -18,7 +19,7 @@ _BUGS_MAX: Final = 100  # the same one in a minute: then going on helps no one
 
 
 def own(step: Callable[P, object], end: Callable[[], None] | None = None) -> Callable[P, None]:
-    """Wraps a callback for the event loop: what it raises is reported, and `end` is called."""
+    """Wraps a callback for the event loop: its exception is reported, and `end` is called."""
 
     # In quotes: else they are made anew for each callback.
     def run(*args: "P.args", **named: "P.kwargs") -> None:
@@ -36,7 +37,7 @@ def own(step: Callable[P, object], end: Callable[[], None] | None = None) -> Cal
 async def own_task(
     work: Callable[[], Coroutine[Any, Any, None]], end: Callable[[], None] | None = None
 ) -> None:
-    """Runs a task's work: what it raises is reported, and `end` is called."""
+    """Runs a task's work: its exception is reported, and `end` is called."""
     try:
         await work()
     except Exception as error:  # noqa: BLE001  as for a callback
@@ -57,7 +58,7 @@ class BugCounter:
         self._times: dict[tuple[str, str], deque[float]] = {}
 
     def count(self, error: BaseException, now: float) -> int:
-        """Counts one bug; gives how many of its kind came in the last minute, to 100."""
+        """Counts one bug; returns how many of its kind came in the last minute, at most 100."""
         times = self._times.setdefault(
             (type(error).__name__, place_of(error)), deque(maxlen=_BUGS_MAX)
         )

@@ -17,7 +17,7 @@ from svc.service.facts import EVENT_TYPES
 
 @dataclass(frozen=True, slots=True)
 class Until:
-    """An end to listening: so many events of a type (a glob is allowed)."""
+    """The condition that ends a listener: `count` events of the types that fit `glob`."""
 
     glob: str
     count: int

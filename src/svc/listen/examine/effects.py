@@ -1,4 +1,4 @@
-"""Compares two outputs of the `--check` command: what a handler has done in between.
+"""Compares two outputs of the `--check` command to find what a handler has done in between.
 
 `examiner` counts with it whether a repeated event had its effect once.
 """

@@ -144,7 +144,7 @@ class ExampleObjects:
 
 
 class Signer(NamedTuple):
-    """What signs: the handler's secrets, a foreign one, and the time in Unix seconds."""
+    """Signs bodies by the handler's `secrets`; has a `foreign` one and the time (Unix seconds)."""
 
     secrets: Sequence[str]
     foreign: str

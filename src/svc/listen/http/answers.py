@@ -24,7 +24,10 @@ KEPT_BYTES: Final = 4096
 
 @value_class
 class TargetAnswer:
-    """What a target said; `body` is its beginning. `reusable`: the connection may carry more."""
+    """A target's answer; `body` is the beginning of its body.
+
+    `reusable`: the connection may carry another request.
+    """
 
     status: int
     body: bytes

@@ -32,7 +32,7 @@ _OTHER_FRAMING: Final = frozenset(
 
 @value_class
 class HttpHead:
-    """What comes before the body. Header names keep the sender's spelling."""
+    """A request's first line and headers. Header names keep the sender's spelling."""
 
     method: bytes
     target: bytes

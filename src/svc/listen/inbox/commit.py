@@ -134,7 +134,7 @@ class InboxWriter:
         """Runs a read that sees everything which was recorded before.
 
         Raises:
-            LocalError: as `read`, or some of it could not be noted yet; it was told.
+            LocalError: as `read`, or some results could not be stored yet, which was reported.
         """
         await self._results_on_their_way()
         try:

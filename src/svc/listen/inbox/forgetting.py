@@ -52,7 +52,7 @@ def forget_all_forwarded(state: Database, clock: Clock) -> int:
 def forget_failed(state: Database, whose: InboxScope, before: float, clock: Clock) -> int:
     """Deletes failed events received before a moment (unix seconds); returns their number.
 
-    What another target is still to get stays.
+    An event that another target is still to get stays.
     """
     which = (whose.profile, whose.mode, whose.origin, whose.origin, before)
     forgotten = after = 0

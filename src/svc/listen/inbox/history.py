@@ -377,7 +377,7 @@ SELECT seq, received_at, headers, body FROM (
 def copies(
     state: Database, origin: str, profile: str, mode: str, since: float
 ) -> Iterator[Delivery]:
-    """Returns what the receivers of this machine have verified since then (unix seconds), in order.
+    """Yields what receivers of this machine kept from `since` (unix seconds) on, in order.
 
     Raises:
         LocalError: the state database cannot be used.

@@ -250,7 +250,8 @@ class Inbox(Protocol):
     def due(self, target: str, after: int, most: int) -> list[OpenItem]:
         """Returns the next items behind the seq `after` that were not tried, oldest first.
 
-        They may be under way from now on, as what `again` gives; where there are none, anything.
+        From now on these events may be under way, like those that `again` returns; if there are
+        none, any event may be.
         """
 
     def again(self, target: str, now: float, most: int) -> Retries:
@@ -265,14 +266,14 @@ class Inbox(Protocol):
     def prune(self, now: float, after: int) -> int | None:
         """Deletes some of the events that were forwarded 30 days before `now` (unix seconds).
 
-        What failed or is open stays. Those are the next ones behind the seq `after`; gives the last
-        of them, None where no older ones follow.
+        Failed and open events stay. Looks at some events behind the seq `after`; returns the last
+        of these, None if no other old ones follow.
         """
 
 
 @runtime_checkable
 class InPlace(Protocol):
-    """What an inbox in a file offers besides: to look whether the file is where it was."""
+    """An inbox in a file can check that the file is still in its place."""
 
     def check_in_place(self) -> None:
         """Raises LocalError where the file was deleted or replaced: what is stored is lost then."""
@@ -280,7 +281,7 @@ class InPlace(Protocol):
 
 @runtime_checkable
 class AtOnce(Protocol):
-    """What an inbox may offer besides, to spare a group the way to a thread and back."""
+    """An inbox that can store a small group in the event loop, without a thread."""
 
     def store_at_once(self, batch: Batch) -> list[StoreResult | LocalError] | None:
         """Does what `store` does where that takes a few milliseconds at most; else None.

@@ -91,7 +91,7 @@ class InspectorApp:
             return self._sorry("This page broke", f"A bug in svc: {type(error).__name__}.", 500)
 
     def close(self) -> None:
-        """Ends the thread once it has done what it is at."""
+        """Ends the thread once it has finished its present work."""
         self._thread.shutdown(cancel_futures=True)
 
     async def _route(self, request: Request, path: list[str], query: str) -> Response:

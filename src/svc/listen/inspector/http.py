@@ -158,7 +158,7 @@ def see_other(path: str) -> Response:
 
 
 def stream(feed: Feed) -> Response:
-    """Sends what is new as it happens; the browser comes back two seconds after it lost them."""
+    """Streams the news of `feed`; the browser connects again two seconds after a loss."""
     return StreamingResponse(_news(feed), media_type="text/event-stream")
 
 

@@ -30,7 +30,7 @@ _PRIVATE: Final = frozenset(("authorization", "cookie", "proxy-authorization", "
 def mask(text: str) -> str:
     """Returns one text with its secrets masked, and only the beginning of a very long one.
 
-    Its end would not do as well: half of a secret there has lost what it is known by.
+    The end of a long text is not shown: it may begin in a secret, which could not be recognised.
     """
     if len(text) <= _RUN_MAX:
         return redact(text)

@@ -133,7 +133,7 @@ class LogConnection:
 
     @property
     def is_apart(self) -> bool:
-        """True of a user whose account is not the log's: it reaches what it imports, no more."""
+        """True if the user's account is not the log's, and has only the rights that it imports."""
         return self._apis == _APIS[:1]
 
     @property
@@ -226,8 +226,8 @@ class LogConnection:
     async def info(self, verb: str) -> dict[str, Any]:
         """Asks how a stream or a consumer is, such as `STREAM.INFO.name`; the same errors.
 
-        What is asked while it has no leader is never answered: within the time of a call it is
-        asked again.
+        A request while the stream or consumer has no leader is never answered: the request is
+        repeated within the time of a call.
         """
         loop = asyncio.get_running_loop()
         end = loop.time() + _CALL_SECONDS

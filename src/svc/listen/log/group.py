@@ -1,8 +1,8 @@
 """Reads a log as one job of a group: each event goes to one of the jobs that share its queue.
 
-An event is acknowledged after the target's 2xx. What a healthy target refuses is put aside with
-its answer. What finds the target away is given back with a delay, and the job takes nothing for as
-long: without that it would fail fastest, take most, and use up every event's deliveries (R129).
+An event is acknowledged after the target's 2xx. An event that a healthy target refuses is put aside
+with the answer. If the target is away, the event is given back with a delay, and the job takes none
+for as long: else this job would fail fastest, take most events, and use up their deliveries (R129).
 
 `svc events listen --from LOG --group NAME` makes a `GroupSource` the source of its listener.
 """

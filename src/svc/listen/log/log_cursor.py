@@ -1,8 +1,8 @@
 """Reads a log at a listener's own pace, from a position that is kept on its own machine.
 
-The log keeps nothing for it. It announces each event without its body; the listener then asks for
-what is behind its position, which stands in its own inbox. So a laptop may sleep, and nothing has
-to be tidied up after it.
+The log keeps nothing for the listener. It announces each event without its body; the listener then
+asks for the events behind its position, which its own inbox stores. So a laptop may sleep, and the
+log need not be tidied up after it.
 
 `svc events listen --from LOG` without a group makes a `CursorSource` the source of its listener.
 """
@@ -45,7 +45,7 @@ _REPORT_SECONDS: Final = 30.0
 
 @dataclass(frozen=True, slots=True)
 class Cursor:
-    """What a listener reads: its `name` in reports, and subjects as `filters`, none for all."""
+    """The events that a listener reads, by subjects (`filters`; none: all), and its `name`."""
 
     name: str
     mode: Mode

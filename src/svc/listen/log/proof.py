@@ -28,7 +28,7 @@ def make_key() -> str:
 
 
 def fingerprint(key: str) -> str:
-    """The fingerprint of a log's key, by which a member with another key is told so at once."""
+    """The fingerprint of a log's key: it shows at once that a member has another key."""
     return hmac.digest(key.encode(), _FINGERPRINT, "sha256").hex()[:16]
 
 

@@ -141,7 +141,7 @@ def group_consumer(group: str, replicas: int, *, start: Mapping[str, Any]) -> di
 
 
 def group_name(group: str) -> str:
-    """What a group's consumer is called."""
+    """Returns the name of a group's consumer in the log."""
     return f"g_{group}"
 
 
@@ -234,7 +234,7 @@ def origin_and_mode(config: Mapping[str, Any]) -> tuple[str | None, str | None]:
 
 
 def key_fingerprint(config: Mapping[str, Any]) -> str | None:
-    """Returns what a stream says of its log's key; None of one that was made without."""
+    """Returns the fingerprint of the log's key from a stream's configuration; None: no key."""
     found = (config.get("metadata") or {}).get(_KEY)
     return found if isinstance(found, str) else None
 
@@ -274,7 +274,7 @@ class Start:
 
 
 def mark_of(made: str, event_id: str) -> str:
-    """Returns what a position has besides its number: which stream it is of, and which event."""
+    """Returns the text in a position that identifies its stream (made at `made`) and its event."""
     return f"{made} {event_id}"
 
 

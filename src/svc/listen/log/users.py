@@ -1,8 +1,8 @@
 """The file of a log's users, which its NATS servers include and svc writes.
 
-Each member is in an account of its own, which imports from the log's account exactly what it may
-ask for. So an answer goes back to the member that asked and nowhere else, whatever subject a
-request names for it, and what a member publishes beside that reaches no stream.
+Each member is in an account of its own, which imports from the log's account exactly the requests
+that the member may make. So an answer goes back to the member that asked and nowhere else, and any
+other message that a member publishes reaches no stream.
 
 `svc events log user` adds, rotates and removes users by it.
 """

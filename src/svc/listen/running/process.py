@@ -69,7 +69,7 @@ class CommandRun(asyncio.SubprocessProtocol):
         return int(self._transport.get_returncode())
 
     async def end(self, seconds: float) -> None:
-        """Ends the process and all of its group, by force after so many seconds."""
+        """Ends the process and all of its group, by force after `seconds`."""
         assert self._group is not None
         loop = asyncio.get_running_loop()
         end = loop.time() + seconds

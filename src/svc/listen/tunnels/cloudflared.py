@@ -62,7 +62,7 @@ class CloudflaredReader(LastWords):
         self._connections: set[str] = set()
 
     def read(self, line: str) -> TunnelSign | None:
-        """Takes the next line; says what it changes."""
+        """Reads the next line of the log; returns the change that it reports, if any."""
         parts = _LINE.fullmatch(line)
         if parts is None:
             self._trouble = line.strip() or self._trouble

@@ -45,7 +45,7 @@ class NgrokReader(LastWords):
         self._address: str | None = None
 
     def read(self, line: str) -> TunnelSign | None:
-        """Takes the next line; says what it changes."""
+        """Reads the next line of the log; returns the change that it reports, if any."""
         fields = _fields(line)
         if fields is None:
             self._trouble = line.strip() or self._trouble

@@ -56,7 +56,7 @@ class SshDestination:
 
     @property
     def login(self) -> str:
-        """What ssh is given."""
+        """The argument of ssh that names the server, with the user if given."""
         return f"{self.user}@{self.host}" if self.user else self.host
 
     @property
@@ -100,7 +100,7 @@ class SshReader:
         self.said = ""  # the last line that is no chatter
 
     def read(self, line: str) -> TunnelSign | None:
-        """Takes the next line; says what it changes."""
+        """Reads the next line of the log; returns the change that it reports, if any."""
         text = line.strip()
         if text and not text.startswith(_CHATTER):
             self.said = text

@@ -1,6 +1,7 @@
 """Keeps a tunnel up: starts its program, watches it, starts it again with backoff, ends it.
 
-`svc events listen` (`cli.events.link`) opens one `Tunnel` and is told when its address changes.
+`svc events listen` (`cli.events.link`) opens one `Tunnel`, which calls back when its address
+changes or leads nowhere.
 """
 
 import threading

@@ -198,7 +198,7 @@ _HTML: Final = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"}
 def respell(text: str) -> Iterator[tuple[bytes, str]]:
     """Returns a JSON document in other layouts and escapes, each with words for its layout.
 
-    Key order and numbers stay as they are spelled. A text that is no JSON gives something useless.
+    Key order and numbers stay as they are spelled. If `text` is no JSON, the results mean nothing.
     """
     tokens = TOKEN.findall(text)
     for spelled in _spellings(tokens):
