@@ -1,6 +1,7 @@
 """The payment forms of the checkout page: draws them, and parses what a shopper typed.
 
-`pages` draws a `Draft`; `app` reads a submitted form to `Entries`.
+`pages` draws a `Draft`. `app` reads a submitted form to `Entries` and passes the `payment_fields`
+of them to `attempt`.
 """
 
 import re

@@ -1,6 +1,6 @@
 """Reads `requests.toml`: the requests by which `svc sandbox compare` asks a service.
 
-`svc.cli.sandbox.compare.asking` sends what `read_requests` returns, in this order.
+`svc.cli.sandbox.compare.asking` sends what `read_requests` returns, in the order of the file.
 """
 
 import tomllib

@@ -2,10 +2,9 @@
 
 A record is a file that its process holds locked for as long as it lives. The kernel lets go of
 the lock when the process ends, however it ends: a record without a lock is stale, and the pid in a
-locked record is that of the sandbox itself and never of a stranger who got the same number.
-
-`serve` holds one while it runs; `svc sandbox status`, `stop` and `env`, and every command that
-means a local sandbox, find it by them.
+locked record is that of the sandbox itself and never of a stranger who got the same number. `serve`
+binds its port by `listen_on` and holds a record while it runs; `svc sandbox status`, `stop` and
+`env`, and every command that means a local sandbox, find it by `list_running` or `find_running`.
 """
 
 import errno

@@ -1,6 +1,6 @@
-"""Checks IBANs, and says what each test account does (assumptions: Payout).
+"""Checks IBANs, and says how a debit or a payout ends for each test account (assumptions: Payout).
 
-`resources.payouts` and `resources.shopper` ask it.
+`resources.payouts` and `resources.shopper` ask it. An account that is no test account succeeds.
 """
 
 from collections.abc import Mapping

@@ -1,7 +1,8 @@
-"""Events in the sandbox's API: `/v1/events/ID`, which retrieves one (assumptions: Events).
+"""Events in the API: `/v1/events/ID` retrieves one, no path lists them (assumptions: Events).
 
-The module only declares the operation, for `openapi.document`, whose list `app` routes by. It adds
-that a restricted key must be allowed to read the object in the event. `store.events` keeps events.
+The module declares the operation for `openapi.document`, by whose list `app` routes requests, and
+that a restricted key must also be allowed to read the object in the event. `store.events` keeps the
+events.
 """
 
 from dataclasses import replace

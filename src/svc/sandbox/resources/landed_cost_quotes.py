@@ -1,6 +1,7 @@
 """Landed-cost quotes in the sandbox: computed once from `reference.customs`, never changed.
 
-`api` creates them for `/v1/landed_cost_quotes`; `orders` makes one for each order.
+`api` creates and retrieves them for `/v1/landed_cost_quotes`; `orders` makes one for each order,
+and another one when the order is changed.
 """
 
 from typing import Final

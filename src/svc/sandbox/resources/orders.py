@@ -1,7 +1,8 @@
 """Orders in the sandbox: creates, prices, updates and cancels (assumptions: Order, Order states).
 
 `api` runs its steps for `/v1/orders`, and `payments.capture`; `payments` moves an order on as it is
-paid. Prices are the landed cost of `landed_cost_quotes` and the methods of `reference.methods`.
+paid. An order's landed cost is a quote of `landed_cost_quotes`, its payment methods are those of
+`reference.methods` for its currency and country.
 """
 
 from typing import Final

@@ -1,8 +1,8 @@
 """The shopper's side of an order: what is shown, saved cards, and an attempt to pay.
 
 Only test cards are approved, and only what is approved is saved: a real number that a person typed
-by mistake is never stored. `svc sandbox pay` and pytest fixtures call `view` and `pay` by controls,
-and the checkout page calls them, too: the parameters of `PAY` in, order and payment out.
+by mistake is never stored. `svc sandbox pay` and the pytest plugin call `pay` by a control; the
+checkout page calls it, too, and shows the order by `view` and `list_saved_cards`.
 """
 
 from dataclasses import dataclass, replace
@@ -156,7 +156,7 @@ def view(tx: Transaction, params: Params) -> Doc:
 
 
 def pay(tx: Transaction, params: Params) -> Doc | Problem:
-    """Plays one attempt to pay; a declined one is returned as its 402, for its event stays."""
+    """One attempt to pay: `PAY` in, order and payment out; a decline is returned, as a 402."""
     order = _order_of(tx, params)
     tx.act_for(order.get("_key"), order["id"])
     if order["status"] != "requires_payment":

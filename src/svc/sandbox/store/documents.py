@@ -1,6 +1,7 @@
-"""The table of documents: each object as JSON, with private `_` keys; lists are paged.
+"""The table of documents: each object as JSON, with private keys (`_...`) that no answer shows.
 
-A `Transaction` is a `DocumentRows`: the nouns add, save and find objects by it.
+A `Transaction` is a `DocumentRows`: the nouns add, save and find objects by it, and read lists a
+page at a time.
 """
 
 import json
