@@ -45,3 +45,11 @@ def test_the_verbs_of_the_sandbox_stand_in_groups(svc: Svc) -> None:
         assert "Commands" not in titles
     fault = svc("sandbox", "fault", "add", "--help").out
     assert fault.count("\n  svc sandbox fault add ") == 4
+
+
+def test_help_of_a_group_says_its_short_name(svc: Svc) -> None:
+    """Its examples use it, so a reader must know that both are the same command."""
+    shown = svc("landed-cost-quotes", "--help").out
+    assert "Its short name is quotes." in shown
+    assert "svc quotes create" in shown
+    assert "short name" not in svc("orders", "--help").out

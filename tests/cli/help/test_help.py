@@ -132,9 +132,13 @@ def test_commands_on_a_page_exist(topic: str) -> None:
         assert wanted <= option_names(command), line
 
 
-def test_assumptions_show_every_row_and_its_test(svc: Svc) -> None:
-    """The table for people: 80 columns, grouped by subject, each row with mark, name and test."""
-    shown = svc("help", "assumptions", env={"COLUMNS": "120"})
+@pytest.mark.parametrize("columns", ["120", "40"])
+def test_assumptions_show_every_row_and_its_test(svc: Svc, columns: str) -> None:
+    """The table for people: 80 columns, grouped by subject, each row with mark, name and test.
+
+    Where there are fewer columns the name of a field stays whole.
+    """
+    shown = svc("help", "assumptions", env={"COLUMNS": columns})
     assert shown.code == 0
     flat = " ".join(shown.out.split())
     for row in ROWS:
@@ -142,6 +146,8 @@ def test_assumptions_show_every_row_and_its_test(svc: Svc) -> None:
         assert f"{mark} {row.name}: {row.what}" in flat
         assert row.test.partition("::")[2] in flat
     assert all(row.subject.upper() in shown.out.splitlines() for row in ROWS)
+    broken = [line for line in shown.out.splitlines() if " " in line[9:]]  # behind its mark
+    assert max(map(len, broken)) <= int(columns)
     assert max(map(len, shown.out.splitlines())) <= 80
 
 

@@ -72,6 +72,17 @@ def test_help_fits_its_width(name: str, width: int) -> None:
         assert "..." not in summaries, path
 
 
+@pytest.mark.parametrize("name", COMMANDS)
+def test_options_of_a_command_stand_before_those_that_many_share(name: str) -> None:
+    """Also where the command has none of its own but --help."""
+    for path, command in commands_of(name):
+        top = typer.Context(root, info_name="svc")
+        shown = command.get_help(typer.Context(command, info_name=path, parent=top))
+        before, _, _ = shown.partition("\nOptions:\n")
+        assert "\nInstead of sending:" not in before, path
+        assert "\nRequest options:" not in before, path
+
+
 def commands_of(name: str) -> Iterator[tuple[str, Any]]:
     """A command and those below it, as they are loaded to run."""
     command = load(name)

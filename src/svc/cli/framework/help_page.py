@@ -224,7 +224,7 @@ def first_line(command: Any) -> str:
 
 def format_parameters(command: Any, ctx: Any, formatter: Any) -> None:
     """Writes arguments and options in their groups; global options by name only, below the root."""
-    groups: dict[str, list[tuple[str, str]]] = {}
+    groups: dict[str, list[tuple[str, str]]] = {"Arguments": [], "Options": []}
     required = {row.name for row in getattr(command.callback, "rows", ()) if row.is_required}
     for param in command.get_params(ctx):
         record = param.get_help_record(ctx)
@@ -234,9 +234,9 @@ def format_parameters(command: Any, ctx: Any, formatter: Any) -> None:
                 meaning += " (required)"
             groups.setdefault(_group_of(param), []).append((name, meaning))
     shared = groups.pop("Global options", [])
-    for title, records in groups.items():
+    for title in filter(groups.get, groups):
         with formatter.section(title):
-            formatter.write_dl(records)
+            formatter.write_dl(groups[title])
     if ctx.parent is None:
         with formatter.section("Global options"):
             formatter.write_dl(shared)

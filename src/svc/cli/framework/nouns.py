@@ -24,7 +24,9 @@ CommandBody = Callable[..., None]
 
 def noun_app(noun: Resource) -> typer.Typer:
     """Makes the app of a noun: a command for each of its verbs."""
-    app = make_word(noun.word)
+    short = _short_name(noun)
+    more = "" if short == noun.word else f"\n\nIts short name is {short}."
+    app = make_word(noun.word, more)
     for action in noun.actions:
         add_verb(app, noun, action)
     return app
@@ -115,13 +117,17 @@ def _declare(
     command: CommandBody, noun: Resource, action: Action, parameters: list[Parameter]
 ) -> CommandBody:
     """Returns a command its name, its help with an example, and the parameters that Typer reads."""
-    short = next((name for name, word in SHORT_NAMES.items() if word == noun.word), noun.word)
-    parts = (action.summary, action.more, f"$ svc {short} {action.verb} {action.example}")
+    example = f"$ svc {_short_name(noun)} {action.verb} {action.example}"
+    parts = (action.summary, action.more, example)
     command.__name__ = action.verb
     command.__doc__ = "\n\n".join(filter(None, parts))
     context = _parameter("ctx", typer.Context)
     command.__signature__ = Signature([context, *parameters])  # type: ignore[attr-defined]
     return command
+
+
+def _short_name(noun: Resource) -> str:
+    return next((name for name, word in SHORT_NAMES.items() if word == noun.word), noun.word)
 
 
 def _identifier(noun: Resource) -> Parameter:

@@ -7,13 +7,14 @@ proves it; `svc help` prints the table as text or data.
 from collections.abc import Iterator
 from dataclasses import asdict
 from itertools import groupby
-from textwrap import wrap
 from typing import Any
 
+from svc.cli.framework.help_page import wrap_words
 from svc.errors import build_wrong_choice
 from svc.sandbox.fidelity import ROWS, FidelityRow
 
 _MARKS = {"says": "says ", "chose": "CHOSE"}
+_MARGIN = " " * 9  # below a mark
 _INTRODUCTION = (
     "What the specification says, and what it does not show and we CHOSE. The sandbox does all of "
     "it; below the rows stands the test that proves them. A program that works "
@@ -42,7 +43,7 @@ def text(width: int, part: str = "") -> str:
     """The table for people, grouped by subject; a test is named once for the rows it proves."""
     shown = _part(part)
     said = sum(row.mark == "says" for row in shown)
-    lines = ["Assumptions", "", *wrap(_INTRODUCTION, width), ""]
+    lines = ["Assumptions", "", *wrap_words(_INTRODUCTION, width), ""]
     lines.append(f"{len(shown)} rows: {said} said, {len(shown) - said} chosen.")
     for subject, group in groupby(shown, key=lambda row: row.subject):
         lines += ["", subject.upper(), *_subject(list(group), width)]
@@ -52,7 +53,7 @@ def text(width: int, part: str = "") -> str:
 def _subject(found: list[FidelityRow], width: int) -> Iterator[str]:
     for test, proved in groupby(found, key=lambda row: row.test):
         for row in proved:
-            first = f"  {_MARKS[row.mark]}  {row.name}: "
-            words = first + row.what
-            yield from wrap(words, width, subsequent_indent=" " * 9, break_on_hyphens=False)
-        yield " " * 9 + test.partition("::")[2]
+            first, *others = wrap_words(f"{row.name}: {row.what}", width - len(_MARGIN))
+            yield f"  {_MARKS[row.mark]}  {first}"
+            yield from (_MARGIN + line for line in others)
+        yield _MARGIN + test.partition("::")[2]
