@@ -62,7 +62,7 @@ def install_script(session: Session, shell: str, text: str, *, force: bool) -> N
     """Writes the script unless it is there already, and prints where and the remaining steps.
 
     Raises:
-        LocalError: it cannot be written, lies behind a link, or is not a file of svc's.
+        LocalError: the file cannot be written, lies behind a link, or is not a file of svc's.
     """
     path, profile = place_of(shell, session.env)
     changed = put_script(path, text, force=force)
@@ -85,7 +85,7 @@ def remove_script(session: Session, shell: str) -> None:
     """Removes the script and its line in PowerShell's profile; prints the remaining steps.
 
     Raises:
-        LocalError: it cannot be removed, lies behind a link, or is not a file of svc's.
+        LocalError: the file cannot be removed, lies behind a link, or is not a file of svc's.
     """
     path, profile = place_of(shell, session.env)
     changed = take_away(path)
@@ -214,7 +214,8 @@ def put_script(path: Path, text: str, *, force: bool) -> bool:
     """Writes a script of svc; returns whether the file had to change.
 
     Raises:
-        LocalError: it cannot be written, is or lies in a link, or is not ours (without `force`).
+        LocalError: the file cannot be written, is or lies in a link, or is not a file of svc's;
+            `force` replaces such a file.
     """
     old = _read(path)
     if old == text.encode():
@@ -231,7 +232,7 @@ def put_line(path: Path, line: str) -> bool:
     """Adds a line to a PowerShell profile, once; returns whether it was missing.
 
     Raises:
-        LocalError: it cannot be written, is or lies in a link, or is not in UTF-8.
+        LocalError: the profile cannot be written, is or lies in a link, or is not in UTF-8.
     """
     old = _read(path) or b""
     if old.startswith(_UTF16):
@@ -247,7 +248,7 @@ def take_away(path: Path) -> bool:
     """Removes a script of svc; returns whether there was one.
 
     Raises:
-        LocalError: it cannot be removed, is or lies in a link, or is not ours.
+        LocalError: the file cannot be removed, is or lies in a link, or is not a file of svc's.
     """
     old = _read(path)
     if old is None:
@@ -265,7 +266,7 @@ def take_line(path: Path, line: str) -> bool:
     """Removes svc's line from a PowerShell profile; returns whether it was there.
 
     Raises:
-        LocalError: it cannot be written, or is or lies in a link.
+        LocalError: the profile cannot be written, or is or lies in a link.
     """
     lines = (_read(path) or b"").splitlines(keepends=True)
     kept = [each for each in lines if each.rstrip(b"\r\n") != line.encode()]

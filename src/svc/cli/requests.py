@@ -308,7 +308,7 @@ def resume_request(session: Session, identifier: str) -> None:
 
     Raises:
         NotFound: there is no such request.
-        Conflict: it is settled, or being sent by another process (promise R69).
+        Conflict: the request is settled, or being sent by another process (promise R69).
         OutcomeUnknown: the request is too old (promise R4), or again got no definite answer.
         CheckFailed: the answer has a status that means failure (promise R117).
     """

@@ -190,7 +190,7 @@ def configuration(session: Session) -> Finding:
 
 
 def key(session: Session) -> Finding:
-    """Where the key comes from, whether it is the one that people would expect, and its age."""
+    """Where the API key comes from, and whether SVC_API_KEY hides another, stored key."""
     name = "key"
     found = session.key
     shown = f"{found.fingerprint} from {found.source}"

@@ -28,7 +28,7 @@ _EXAMPLES_MAX: Final = 2  # of a group
 
 
 class Sharing:
-    """What verbs and nouns share: options, which are taken before and after a verb, and help."""
+    """Base of verbs and nouns: the shared options, taken before and after a verb, and the help."""
 
     shared: ClassVar[tuple[Set, ...]] = ("everywhere",)
     help: str | None
@@ -249,7 +249,7 @@ def writing(app: typer.Typer) -> Decorator:
 
 @contextmanager
 def complaints_about(ctx: Any) -> Iterator[None]:
-    """Has every complaint of the parser name its command: some are made without one."""
+    """Adds the command to each error of the parser in the block: some errors come without it."""
     try:
         yield
     except typer.TyperException as error:

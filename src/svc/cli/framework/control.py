@@ -41,7 +41,7 @@ def open_control(session: Session, *, unlimited: bool = False) -> "SandboxClient
 
     Raises:
         UsageError: the settings point at another machine.
-        NetworkError: they point at a sandbox that does not run.
+        NetworkError: no sandbox runs there.
     """
     session.require_own_sandbox()
     settings = session.settings
@@ -100,7 +100,7 @@ def ask(session: Session, call: Call, *, unlimited: bool = False) -> Reply:
     Raises:
         UsageError: what answers is not a sandbox.
         ApiError: the sandbox refused the call.
-        NetworkError, OutcomeUnknown: it gave no answer.
+        NetworkError, OutcomeUnknown: the sandbox gave no answer.
     """
     with open_control(session, unlimited=unlimited) as control:
         return control.send(in_mode(call, session.settings.mode))

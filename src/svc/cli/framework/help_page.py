@@ -218,7 +218,7 @@ def help_of(command: Any, ctx: Any) -> str:
 
 
 def first_line(command: Any) -> str:
-    """What a command is for, whole: the parser's own way cuts it where a terminal is narrow."""
+    """Returns the first line of a command's help, whole; Typer's own function shortens it."""
     return str(command.get_short_help_str(limit=1000))
 
 

@@ -23,7 +23,7 @@ def try_key(session: Session, secret: str, mode: Mode) -> str | None:
 
     Raises:
         Unauthorized: the service does not know the key.
-        SvcError: as `Client.deliver`.
+        SvcError: the service does not answer, or answers with another error.
     """
     with session.client(secret=secret, mode=mode) as client:
         try:

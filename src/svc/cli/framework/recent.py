@@ -123,7 +123,7 @@ class RecentFile:
         """Puts entries first; one that is known is moved, and keeps its label if it has no new one.
 
         Raises:
-            OSError: the folder is not ours, or cannot be written.
+            OSError: the folder belongs to another user, or cannot be written.
         """
         old = self._text()
         kept = self._merge(entries, old)

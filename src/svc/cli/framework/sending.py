@@ -46,7 +46,7 @@ def send_awaited(session: Session, kind: str, identifier: str, until: str | None
 
     Raises:
         UsageError: objects of the kind have no such status.
-        CheckFailed: it has ended with another status, or the time is up.
+        CheckFailed: the object has another final status, or the time is up.
     """
     from svc.client.polling import find_settling
 
@@ -450,7 +450,7 @@ _KEY = """printf 'Authorization: Bearer %s\\n' "$SVC_API_KEY\""""
 
 
 def request_as_data(session: Session, call: Call) -> dict[str, Any]:
-    """What would be sent: method, url, headers with the key redacted, and the body as it goes."""
+    """Returns a request as data for --dry-run: method, url, headers without the key, body."""
     from svc.client.request import parse_body
 
     given = session.given.write.idempotency_key or _NO_KEY_YET
@@ -465,7 +465,7 @@ def request_as_data(session: Session, call: Call) -> dict[str, Any]:
 
 
 def curl_command(session: Session, call: Call) -> list[str]:
-    """The same request for curl, the parts of a line for bash, zsh and fish, an option each.
+    """Returns the request as a curl command for bash, zsh and fish, in parts of an option each.
 
     The key comes from `$SVC_API_KEY` through a pipe: every user of the machine can read a program's
     arguments, and `printf` is none, but a part of the shell.

@@ -170,7 +170,7 @@ class Session(Invocation):
         """Checks, for the profile of a local sandbox, that this sandbox runs (promise R106).
 
         Raises:
-            NetworkError: it does not, and any process may listen on its port.
+            NetworkError: the sandbox does not run, and any process may listen on its port.
         """
         if self._sandbox_is_expected:
             from svc.cli.framework.local_sandbox import require_running
@@ -205,7 +205,7 @@ class Session(Invocation):
         return KeyFacts(self.paths.state_file, self.clock)
 
     def key_place(self, mode: Mode | None = None, slot: "Slot" = "secret") -> "KeyPlace":
-        """Where a key of the settings' origin and profile is kept."""
+        """Returns the origin, profile and mode under which a key is stored."""
         from svc.keys.places import KeyPlace
 
         settings = self.settings

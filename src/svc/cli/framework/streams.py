@@ -71,7 +71,7 @@ class Streams(NamedTuple):
         return choice == "always"
 
     def width(self, env: Mapping[str, str]) -> int:
-        """How many columns a person has; 80 where that is unknown."""
+        """Returns the terminal's width in columns; 80 where it is unknown."""
         if env.get("COLUMNS", "").isdigit():
             return max(int(env["COLUMNS"]), 20)
         try:

@@ -160,7 +160,7 @@ TOPICS: Final = {
 
 
 def page_of(topic: str) -> Page:
-    """The page of a topic, `assumptions` excepted; KeyError if there is none.
+    """Returns the page of a topic but `assumptions`; raises KeyError for an unknown topic.
 
     A page of fixed words is a `.txt` file here; one with values of the program is a module.
     """

@@ -1,6 +1,7 @@
-"""`svc keys`: keep API keys in the OS keyring, roll them, and be told when it is time to.
+"""`svc keys`: stores API keys in the OS keyring, replaces (rolls) them, and reminds of it.
 
-Begin with `roll`, the longest of the verbs; `svc.keys` keeps what they store.
+Begin with `roll`, the longest of the verbs; `stored` has add, list and remove, `remind` the ages.
+`svc.keys` reads and writes the keyring and the facts of keys in the state database.
 """
 
 from svc.cli.framework.app import make_word

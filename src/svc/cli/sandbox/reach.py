@@ -81,7 +81,7 @@ def _as_address(text: str) -> str | None:
 
 
 def warn_of_reach(session: Session, record: RunRecord, hosts: Sequence[str]) -> None:
-    """Says who can reach a sandbox that listens on more than loopback, and by which names."""
+    """Warns who can reach a sandbox that listens on more than loopback, and by which names."""
     where = "any address of this machine" if record.bind in EVERYWHERE else str(record.bind)
     names = ", ".join((*hosts, "localhost"))
     session.out.warn(

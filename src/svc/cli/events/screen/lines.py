@@ -181,7 +181,7 @@ class HumanLines:
         return True
 
     def rejected(self, record: Rejected) -> str:
-        """One line for what did not verify; nothing of its payload (promise R49)."""
+        """Formats a refused delivery as one line, without its payload (promise R49)."""
         self._last = ""
         layout, message = self._layout, one_line(record.message)
         cells: list[LineCell] = [
@@ -194,13 +194,13 @@ class HumanLines:
         return layout.row(cells) + layout.note(message, "")
 
     def tunnel(self, record: TunnelUp | TunnelDown) -> str:
-        """One line for each change of the way in, a long reason below it."""
+        """Formats a tunnel's going up or down as one line, a long reason below it."""
         if isinstance(record, TunnelUp):
             return self._change(record.time, ("tunnel up", "good"), record.url, whole=True)
         return self._change(record.time, ("tunnel down", "bad"), record.reason)
 
     def log(self, record: LogState | Missed | LogReplaced) -> str:
-        """One line for each change of a team's log, and for what it had dropped."""
+        """Formats a change of a team's log, or the number of events that it had dropped."""
         if isinstance(record, LogReplaced):
             return self._change(record.time, ("log replaced", "bad"), record.message)
         if isinstance(record, Missed):
@@ -210,7 +210,7 @@ class HumanLines:
         return self._change(record.time, what, record.reason or record.address)
 
     def waiting(self, record: TargetAway) -> str:
-        """One line, every 30 s, for a target that is away: what waits, why, and for how long."""
+        """Formats what waits for a target that is away, why and since when; it comes every 30 s."""
         many = f"{record.events:,} event{'' if record.events == 1 else 's'}"
         when = "once it can be reached"
         if record.next_in is not None:
@@ -219,7 +219,7 @@ class HumanLines:
         return self._change(record.time, ("waiting", "waiting"), text)
 
     def trouble(self, record: StoreState | BugMet) -> str:
-        """One line when deliveries cannot be stored or can again, or for a bug of svc."""
+        """Formats that deliveries cannot be stored, or can again, or that svc met a bug."""
         if isinstance(record, BugMet):
             text = f"{record.error} at {record.place}; listening goes on. Check: svc doctor"
             return self._change(record.time, ("bug in svc", "bad"), text)

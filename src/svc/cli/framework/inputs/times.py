@@ -77,7 +77,7 @@ class Moments:
         """Reads a date, a date with time, Unix seconds, a duration, or a word.
 
         Raises:
-            UsageError: when it is none of them; `what` names the option.
+            UsageError: the text is none of these; `what` names the option.
         """
         try:
             found = self._read(text, what)

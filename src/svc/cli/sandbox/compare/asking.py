@@ -49,7 +49,7 @@ class Exchange(NamedTuple):
 
     @property
     def target(self) -> str:
-        """What was sent, or would have been, with `:id` for an id that is not known."""
+        """The request as sent, or as it would have been, with `:id` for an unknown id."""
         return self.sent or _PLACE.sub(":id", self.asked.send)
 
 
