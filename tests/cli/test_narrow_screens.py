@@ -121,5 +121,7 @@ def test_quickstart_fits_eighty_columns(seen: Seen) -> None:
 def test_whoami_names_no_age_where_there_is_none(svc: Svc, sandbox: Sandbox) -> None:
     """A sandbox's key was never added: people read no empty lines, programs get every name."""
     assert sandbox.port
-    assert "added" not in svc("whoami", "-o", "human").out
+    shown = svc("whoami", "-o", "human").out
+    assert "added" not in shown
+    assert "Service time" in shown
     assert svc.ok("whoami")["key_added"] is None

@@ -152,7 +152,7 @@ def _take_over(
     left = count_pending(setup.state, setup.claim)
     for url in left.keys() - set(urls):
         events = f"{left[url]:,} event{' waits' if left[url] == 1 else 's wait'} for {url}"
-        adopt = "; --adopt forwards them to the targets of now" if urls else ""
+        adopt = "; --adopt forwards them to the targets of this run" if urls else ""
         session.out.note(f"{events}, as an earlier run was told{adopt}.")
     return sum(left.get(url, 0) for url in urls)
 

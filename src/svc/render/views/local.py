@@ -116,7 +116,7 @@ WHOAMI: Final = View(
         ViewField("proxy", "Proxy", "id"),
         ViewField("reachable", "Reachable", "flag"),
         ViewField("key_accepted", "Key accepted", "flag"),
-        ViewField("service_time", "Its time", "time"),
+        ViewField("service_time", "Service time", "time"),
         ViewField("limits", "Limits"),
     ),
 )

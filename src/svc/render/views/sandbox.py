@@ -134,14 +134,14 @@ PROCESS: Final = view(
     ViewField("certificate", "Certificate", "id"),
     ViewField("profile", "Profile", "id"),
     ViewField("started", "Started", "time"),
-    ViewField("now", "Its time", "time"),
+    ViewField("now", "Sandbox time", "time"),
     ViewField("version", "Version"),
 )
 
 HEALTH: Final = View(
     title="Sandbox",
     fields=(
-        ViewField("now", "Its time", "time"),
+        ViewField("now", "Sandbox time", "time"),
         ViewField("persisted", "Kept on disk", "flag"),
         ViewField("version", "Version"),
     ),
