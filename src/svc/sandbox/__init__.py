@@ -5,9 +5,9 @@ and reaches a noun in `resources/`, which is where to begin: each file there has
 actions of one noun, whose fields and verbs `svc.service` describes. `store/` keeps what an action
 did, in one transaction with the events that `webhooks/` delivers; `jobs/` is what happens by itself
 as `clock` goes on. `control/` is what only a sandbox has, `faults/` what goes wrong on purpose,
-`checkout/` the shopper's pages, `openapi/` describes `/v1` for other tools, and `fidelity/` says
-which behaviour the specification shows and which we chose. The caller of `app` passes a clock and a
-sender of webhooks (`webhooks/sender.py`), or takes the real ones.
+`checkout/` the shopper's pages, `openapi/document.py` describes `/v1` for other tools, and
+`fidelity/` says which behaviour the specification shows and which we chose. The caller of `app`
+passes a clock and a sender of webhooks (`webhooks/sender.py`), or takes the real ones.
 
 `cli` starts and stops a sandbox as a process and uses its tables of words; besides it only the
 pytest plugin imports this room. The sandbox imports nothing of the client: only `svc.service` and

@@ -1,8 +1,8 @@
 """`svc events log`: shows a team's log, stores its credentials, and refills it after a loss.
 
 A log is a team's shared stream of verified deliveries on NATS servers; `svc.listen.log` works with
-it. This file has `login`, `status`, `refill` and `forget`; `template`, `create` and `users` set a
-log up, `failed` lists the events that a consumer group put aside.
+it. The verbs login, status, refill and forget are here; `template`, `create` and `users` set a log
+up, `failed` lists the events that a consumer group put aside.
 """
 
 from typing import Annotated, Final

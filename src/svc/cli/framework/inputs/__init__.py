@@ -1,7 +1,8 @@
 """Parses the text of a command line to values: `-d` assignments, JSON bodies, paths, `--item`.
 
-`sending` builds the body of a POST with `build_body`; `fields` and the verbs of `svc sandbox` parse
-single options, `svc get` and `post` check their path. `times` parses durations and dates.
+`sending` merges options, files and `-d` here to the body of a POST; `fields` and the verbs of `svc
+sandbox` parse single options, `svc get` and `post` check their path. `times` parses durations and
+dates.
 """
 
 import re
