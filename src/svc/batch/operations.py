@@ -5,7 +5,7 @@ so that a batch accepts the export (promise R64). An unknown name stops the batc
 be ignored.
 
 `cli.batch` finds one by its name on the command line; `columns` and `validate` take from it which
-fields a file may have, and build the call of each row.
+fields a file may have; `validate` builds the call of each row by it.
 """
 
 from collections.abc import Mapping

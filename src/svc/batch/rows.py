@@ -1,7 +1,7 @@
 """A row as it was read from the file, and the error of a row that cannot be sent.
 
-`reading` makes a `Read` of each row that no template builds; `columns` and `validate` raise
-`BadRow`, which becomes an invalid row of the results.
+`reading` makes a `Read` of each row that no template builds; `reading`, `columns` and `validate`
+raise `BadRow`, which becomes an invalid row of the results.
 """
 
 from typing import Any, NamedTuple, Self, TypeAlias

@@ -98,7 +98,10 @@ class RowTemplates:
         self._missed: tuple[Columns, Cells, bytes] | None = None
 
     def build(self, columns: Columns, number: int, line: int, cells: Cells) -> BatchRow | None:
-        """Builds a row; None: the validator has to read it, and `learn` is given the result."""
+        """Builds a `BatchRow` from the cells of one line.
+
+        None: the validator has to read it, and `learn` is given the result.
+        """
         used = bytes(map(bool, cells))
         template = self._templates.get(used)
         self._missed = None

@@ -1,7 +1,9 @@
 """The workers of a batch: threads with one connection each, which send recorded requests.
 
-`run` puts `RowJob`s in and takes `JobEnd`s out; `cli.batch.workers` starts them, with a client for
-each, and with the rate and the retry quota that they share.
+`run` puts `RowJob`s in and takes `JobEnd`s out; `cli.batch.workers` starts them. A worker waits its
+turn, has `delivery.before` compare the row with its object, and sends it; a difference leaves the
+row unsent. The worker's client, as `cli.batch.workers` makes it, tells `Rate` of each attempt that
+got an answer and takes retries from `SharedQuota`; `halts` is made by `run.make_should_stop`.
 """
 
 from collections.abc import Callable, Iterable

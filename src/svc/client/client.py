@@ -1,6 +1,6 @@
 """The API client: sends a call in at most four identical attempts, to one definite outcome.
 
-A command makes one `Client` (`cli.framework.session`), a batch one for each worker; reads call
+A command makes its `Client` by `cli.framework.session`, a batch one for each worker; reads call
 `send`, recorded POSTs `deliver` (`delivery.send`). A `Call` in; a checked `Reply` out, or an error
 that says whether the request was carried out.
 """

@@ -1,7 +1,8 @@
 """Finds contradictions between an answer and its request: object, mode, amount or currency.
 
-`client` calls `refuse_contradiction` with each successful answer, `reply` looks for other ids
-before that; `Contradiction` is what a command then ends with, and what the journal records.
+`client` calls `refuse_contradiction` with each successful answer; `Contradiction` is what a command
+then ends with, and what the journal records. `reply` looks for other ids before that: such an
+answer counts as another request's and the attempt is repeated.
 """
 
 from collections.abc import Mapping
@@ -46,14 +47,15 @@ def world_of(headers: Headers) -> str | None:
 def refuse_contradiction(
     call: Call, finding: AttemptResult, *, mode: str, idempotency_key: str | None
 ) -> None:
-    """Compares mode, ids, amounts and currencies of an answer with its request (promise R15).
+    """Compares the mode of an answer, and what it must repeat, with its request (promise R15).
 
+    It must repeat amounts and currencies (`Call.checks`), a retrieved object its id.
     An object that was changed is named in the path, so the change was done. An object that was
     created may be another request's: the outcome stays unknown, and the request is safe to send
     again with its own key (promise R93).
 
     Raises:
-        ReplyContradiction: the message has both values.
+        Contradiction: the message has both values.
     """
     said = _contradiction(call, finding.data, mode)
     if said is None:

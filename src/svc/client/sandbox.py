@@ -1,7 +1,7 @@
 """Sends calls to the controls of a sandbox (`/_sandbox/...`), and to no other service.
 
-The commands `svc sandbox ...` use it by `cli.framework.control`; `delivery` reads a sandbox's clock
-and the age of its idempotency keys.
+The commands `svc sandbox ...`, a listener's endpoint and `svc keys roll` use it by
+`cli.framework.control`; `delivery` reads a sandbox's clock and the age of its idempotency keys.
 """
 
 from collections.abc import Callable
@@ -58,7 +58,8 @@ def in_mode(call: Call, mode: str) -> Call:
 class SandboxClient(WireOwner):
     """Sends control calls to an address after its health check has shown that it is a sandbox.
 
-    There are no further attempts: the controls take no idempotency key and move no money.
+    There are no further attempts: the controls move no money, and leave the `Idempotency-Key` that
+    `prepare` gives each POST out of account.
 
     Args:
         base_url: an address on this machine, or with plain HTTP.

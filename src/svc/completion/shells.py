@@ -3,8 +3,9 @@
 An engine is the script's fixed part, which looks words up in the functions or variables that are
 generated here from `Tables`.
 
-`script` takes the name of a shell and the `Tables`, and returns the script's text. It runs when the
-scripts of the release are made (`cli.commands.tree`), not when a user completes a word.
+`script` takes the name of a shell and the `Tables`, and returns the script's text. It runs when a
+developer calls `python -m svc.cli.commands.tree completions` after a change of commands or options,
+not when a user completes a word; the scripts are committed, and a test compares them.
 """
 
 from collections.abc import Callable, Iterable, Iterator

@@ -5,7 +5,8 @@ path, `p` a profile, `w.NAME` a word of the set of that name, `i.ord_|pay_` the 
 was shown lately. Several kinds are joined by commas. A leading `+` means repeatable, a leading `%`
 that the value is optional.
 
-`cli.commands.tree` calls `tables` when the scripts of a release are made.
+`cli.commands.tree` calls `tables` when it writes the committed scripts anew, after a change of
+commands or options.
 """
 
 import re

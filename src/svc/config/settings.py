@@ -1,8 +1,8 @@
 """Merges a command's settings: option, environment, profile, setting, default, in this order.
 
-`cli.framework.invocation` calls `resolve` once for each command; the `Settings` that it returns
-(address, mode, time limits, output) are what `client`, `keys` and `render` are set up with. The
-functions are pure: they read only the values that are passed in.
+`cli.framework.invocation` calls `resolve` once for each command, and for the command lines in
+hints; the `Settings` that it returns (address, mode, time limits, output) are what `client`, `keys`
+and `render` are set up with. The functions are pure: they read only the values that are passed in.
 """
 
 from collections.abc import Mapping

@@ -2,7 +2,8 @@
 
 `svc keys remind` and the daily line at a terminal (`cli.framework.daily`) list them with
 `SecretRecords`, which reads the tables of key facts and webhook endpoints, and judge each by
-`assess_age`. Only names and dates are read, no secret. All times are in Unix seconds.
+`assess_age`; `svc whoami` shows the `days_old` of a key. Only names and dates are read, no secret.
+All times are in Unix seconds.
 """
 
 from collections.abc import Callable

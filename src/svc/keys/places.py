@@ -1,7 +1,8 @@
 """The names under which secrets are stored in a keyring, and the keyrings that svc supports.
 
 A `KeyPlace` (origin, profile, mode, slot) names the keyring item of an API key, of an endpoint's
-signing secret or of a log's credentials. `store`, `facts`, `svc keys` and `svc events` use it.
+signing secret or of a log's credentials. `store`, `facts`, `resolve`, `svc keys` and `svc events`
+use it; `svc doctor` takes `title`.
 """
 
 from typing import Final, Literal, NamedTuple, TypeAlias

@@ -1,7 +1,8 @@
 """Finds the API key of a command, and refuses a wrong one before a request is sent.
 
 `cli.framework.session` calls `resolve_key` when a command first needs its key: settings and
-environment in, the key with its source out.
+environment in, the key with its source out. `svc sandbox pay` and `checkout` get their key by
+`publishable_key`, through the session.
 """
 
 from collections.abc import Callable, Mapping
@@ -45,8 +46,9 @@ def resolve_key(
     store: "Callable[[], KeyStore]",
     facts: "Callable[[], KeyFacts]",
 ) -> ResolvedKey:
-    """Finds the key: SVC_API_KEY, the profile's command, the sandbox's constant, or the keyring.
+    """Finds the key: SVC_API_KEY, the profile's command, a sandbox's own key, or the keyring.
 
+    A sandbox's own key is its constant, or the rolled key in the state database.
     `store` and `facts` are called only if they are needed; one item of the keyring is read (R38).
 
     Raises:

@@ -2,8 +2,8 @@
 
 An endpoint belongs to an origin, a profile and a mode. `svc events listen` stores and finds its
 endpoint in an `EndpointTable`; `cli.events.secrets` finds signing secrets by it, and `svc keys
-remind` lists their ages. A secret is in the table only for a sandbox, where it is public test data;
-the keyring has the secrets of a real service.
+remind` and the daily line list their ages. A secret is in the table only for a sandbox, where it is
+public test data; the keyring has the secrets of a real service.
 """
 
 from collections.abc import Sequence

@@ -4,7 +4,8 @@ A callback that is given to the event loop is wrapped by `own`, a task by `own_t
 the loop's exception handler, and only bugs of svc: faults of peers, targets and disks are handled
 where they occur.
 
-Every module of the listener that gives a callback to the loop uses it.
+The modules of the listener use it, and those of its commands that give the loop a callback
+(`cli.events.link`, `loop` and `screen`).
 """
 
 import asyncio

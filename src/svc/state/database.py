@@ -2,7 +2,8 @@
 
 Most commands open one `Database` by `cli.framework.session` and pass it to the rooms that keep
 something: the journal, the inbox, key facts, endpoints. It wraps one SQLite connection, waits while
-another process writes, and turns SQLite's errors into LocalErrors.
+another process writes, and turns SQLite's errors into LocalErrors; if one shows damage, it closes
+the file and moves it aside (`.corrupt-N`, promise R67).
 """
 
 import os

@@ -1,6 +1,7 @@
 """Writes to a pipe, terminal or socket without blocking, as far as the system supports that.
 
-`svc events listen` prints through an `Outlet`, so that a reader that stops does not stop receiving.
+`svc events listen`, `receive` and `tail` print through an `Outlet`, so that a reader that stops
+does not stop receiving.
 """
 
 import os

@@ -1,8 +1,11 @@
 """Runs the event loop of `svc events listen`, with signals, and the command of `--exec` beside it.
 
-`run` makes a `ListenerLoop` of a `ListenerPlan` and an inbox and calls its `run`: a bound socket,
-or a log as the source, in; an `Ended` out. Each record of the listener goes to the screen, the
-inspector and the `SignatureWatch`.
+`run` makes a `ListenerLoop` of a `ListenerPlan` and an inbox and calls its `run`: a socket that it
+has bound, or a log, in; an `Ended` out. Each record goes to the screen, the inspector and the
+`SignatureWatch`. The command starts when the listener is ready. If it fails, the listener ends at
+once; if it succeeds, the listener ends once what `--until` awaits has come and all is forwarded,
+and without `--timeout` ten seconds later at most. Otherwise a signal, `--until` or `--timeout`
+ends it.
 """
 
 import asyncio

@@ -2,7 +2,8 @@
 
 `sending` calls `send_recorded` for a single POST, the listener's `endpoint` for a registration.
 `svc requests` opens the journal and builds a `Sender` here, `svc batch` the limits and the key
-comparison. `doctor`, `whoami`, `timeline` and `keys roll` open the journal to read it.
+comparison, `svc state` the limits. `doctor`, `whoami`, `timeline` and `keys roll` open the journal
+to read it.
 """
 
 from collections.abc import Iterator, Sequence

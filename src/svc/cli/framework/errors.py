@@ -1,6 +1,6 @@
 """Ends a command that failed or was stopped: prints the error or report, returns the exit code.
 
-`cli.main` calls one function for each kind of end: an error, a bug, a signal, a closed stdout.
+`cli.main` calls one function for each kind of end: an error, a bug, a signal, an OSError.
 """
 
 import os
@@ -40,7 +40,11 @@ _LESS: Final = "Use a smaller --concurrency, or raise the limit: ulimit -u"
 
 
 def report_error(session: "Session", error: SvcError) -> int:
-    """Prints an expected error on stderr and returns its exit code."""
+    """Completes an expected error, masks secrets, prints it on stderr; returns its exit code.
+
+    It adds the source of a key that was not accepted, and for an id that was not found the other
+    mode or the demo.
+    """
     _name_key_source(session, error)
     _name_other_mode(session, error)
     _name_demo(session, error)
@@ -232,7 +236,11 @@ def tell_stopped(session: "Session") -> None:
 
 
 def report_end_of_output(session: "Session", error: OSError) -> int:
-    """Reports output that could not be written, and the finished work (R77); the exit code."""
+    """Reports an OSError that no command has translated; returns the exit code.
+
+    It is a closed pipe (silent if nothing was done), a file that cannot be used, or a result that
+    could not be written after the work was done (R77).
+    """
     code = ExitCode.BROKEN_PIPE if isinstance(error, BrokenPipeError) else ExitCode.LOCAL
     if session.done is None and code == ExitCode.BROKEN_PIPE:
         return code  # the reader has closed the pipe, and nothing was changed

@@ -1,6 +1,7 @@
 """Asks the service whether it accepts a key, and formats a stored key for display.
 
-`svc keys add`, `roll`, `svc whoami` and `svc doctor` use it.
+`svc keys add` and `roll`, `svc whoami` and `svc doctor` use it; `keys list` and `remove` format by
+it.
 """
 
 from typing import Any

@@ -1,7 +1,8 @@
 """Finds the running sandbox of this machine that a command means, by port or by address.
 
 It reads the records of running sandboxes. `session` uses it to refuse to send a key to another
-program on a sandbox's port; `svc sandbox stop`, `status`, `env` and `logs` find their process.
+program on a sandbox's port, `invocation` to tell that an address is a sandbox's and to trust its
+certificate; `svc sandbox stop`, `status`, `env` and `logs` find their process.
 """
 
 from pathlib import Path

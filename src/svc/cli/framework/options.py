@@ -1,10 +1,10 @@
-"""The options that several commands share (global, writing, listing), and where values are kept.
+"""The options that several commands share (global, writing, listing, preview), and their values.
 
 Those of whole sets are added to each command's parameters by `framework.app`, so that they are
 accepted before the resource and after the verb alike (the verb's value wins) and no command has to
 name them. Each set is a class whose attributes are at once the options and the places of their
-values. Typer sees the parameters of a command: how it makes options of these is its own affair, and
-changes from release to release.
+values. `OptionSet` with `with_options`, and `option`, `flag`, `argument`, declare a command's own
+parameters as well.
 """
 
 import inspect

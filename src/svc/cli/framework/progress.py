@@ -1,7 +1,8 @@
 """The live line on stderr that shows a person what a command waits for, or how far it is.
 
-`sending` and `events audit` count objects with it, `svc batch` its rows, `svc sandbox advance` the
-sandbox's clock. `invocation` has a client, and a tunnel, show how long they wait for an answer.
+`sending` and `events audit` count objects with it, `svc batch` its rows, `svc sandbox compare` its
+requests, `svc sandbox advance` the sandbox's clock. `invocation` has a client, and a tunnel, show
+how long they wait for an answer.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence

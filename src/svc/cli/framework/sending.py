@@ -1,4 +1,4 @@
-"""What every API command does after its options are read: build, show, confirm, send, print.
+"""What a command does that sends a typed request: build, show, confirm, send, print.
 
 The commands of `nouns`, `svc get` and `svc post` call `send_read`, `send_list` or `send_write`: a
 call or what makes one in, the printed answer out. `svc requests resume` ends with `finish`.

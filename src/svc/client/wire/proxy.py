@@ -1,6 +1,7 @@
 """Chooses the proxy of a request: CONNECT for https, none for this machine (promise R26).
 
-`cli.framework.session` chooses the address when it makes the client; `sockets` connects through it.
+`cli.framework.session` chooses the address when it makes the client, `svc doctor` for its check,
+and `svc whoami` to show it; `sockets` connects through it.
 """
 
 from binascii import b2a_base64

@@ -1,8 +1,8 @@
 """The wire of commands: sockets, with TLS for https, and one connection that is kept open.
 
-`client`, `sandbox` and `probe` send by a `SocketWire`: a `WireRequest` in, a `RawReply` or a
-`Failure` out. It resolves the host, connects (through a proxy if there is one) and reuses its
-connection.
+`client`, `sandbox` and `probe` (for `svc doctor`, which makes it) send by a `SocketWire`: a
+`WireRequest` in, a `RawReply` or a `Failure` out. It resolves the host, connects (through a proxy
+if there is one) and reuses its connection.
 """
 
 import errno

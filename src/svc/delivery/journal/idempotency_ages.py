@@ -5,6 +5,7 @@ clock. If a user has advanced that by a day, the sandbox has forgotten a key tha
 ago, and would carry the request out a second time.
 
 `cli.framework.control` reads it before a request is sent again at a sandbox, and for `svc batch`.
+`clock_of` also gives the sandbox's time that is stored with a sending.
 """
 
 from datetime import datetime
@@ -46,7 +47,10 @@ class IdempotencyAges(NamedTuple):
         return self.now - self.first_seen.get(key, intent.first_sent_at)
 
     def refusal(self, intent: Intent, format_command: FormatCommand) -> SvcError | None:
-        """Returns the error if a request must not be sent again, or None."""
+        """Returns the error if a request must not be sent again.
+
+        None while the key is younger than 23 hours (`KEY_SAFE_SECONDS`).
+        """
         if self.age(intent) < KEY_SAFE_SECONDS:
             return None
         if intent.state == "done":

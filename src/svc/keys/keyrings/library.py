@@ -1,6 +1,7 @@
 """The keyring backend that uses one class of the `keyring` library, chosen by svc (R33).
 
-It serves macOS, Windows and KWallet, and writes for `secret_service`; `choice` creates it.
+It serves macOS, Windows and KWallet, and writes and erases for `secret_service`; `choice` creates
+it.
 """
 
 from typing import Any

@@ -1,7 +1,7 @@
 """The keyring backend for Linux: the Secret Service (GNOME Keyring, KWallet, KeePassXC) over D-Bus.
 
 svc reads directly over the bus: that is seven times faster than the keyring library and tells a
-locked keyring from one that does not answer. The library writes; both use the same items.
+locked keyring from one that does not answer. The library writes and erases, on the same items.
 
 `choice` creates it on Linux, and `keys.store` calls it.
 """
@@ -33,7 +33,8 @@ class SecretService:
     """The backend for the default collection of the session's Secret Service.
 
     Attributes:
-        asking: whether the keyring is asking the person now, such as for its password.
+        asking: whether the keyring is asking the person now, such as for its password; `keys.store`
+            then waits longer.
     """
 
     name: str = SECRET_SERVICE

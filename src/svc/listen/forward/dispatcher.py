@@ -1,7 +1,8 @@
 """Forwards every open event to each of its targets.
 
-The dispatcher shares only the inbox with the receiver. The result of each attempt is written to the
-inbox, which decides when an event has ended.
+The dispatcher shares only the inbox with the receiver. The result of each attempt goes to the
+inbox, which decides when an event has ended; unless a stop cut it off, to `emit` as a record that
+is printed; and once it is final, to `pending_acks`, which answers the senders that wait.
 
 `pipeline` makes one `Dispatcher` for a listener; `ingest` passes each new event to `hand_over`.
 """

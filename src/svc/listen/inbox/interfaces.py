@@ -24,7 +24,7 @@ DeliveryOutcome = Literal["unrouted", "withheld"]
 
 # How an attempt leaves an event at its target. `unsent`: the request was not sent, and the event
 # waits as before; `cut`: a stop of the listener cut it off; `returned`: another process that shares
-# a queue with # this listener is to have it.
+# a queue with this listener is to have it.
 ForwardVerdict = Literal["done", "later", "failed", "returned", "unsent", "cut"]
 
 

@@ -4,7 +4,7 @@ Each condition is part of one query. A text may stand in any payload, so a query
 thousand rows at a time until the caller ends the search; a page that is not full then says where
 the next one goes on, so that every delivery can be reached.
 
-Only the inspector uses it.
+Only the inspector searches; `svc events listen --inspect` opens a `SearchableInbox` for it.
 """
 
 from collections.abc import Callable

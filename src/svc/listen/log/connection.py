@@ -3,7 +3,9 @@
 The client library works with asyncio, the inbox from threads that wait: such a thread hands a
 coroutine over to the loop here.
 
-Every command that names a log enters a `LogConnection`: requests in, answers out, errors in words.
+`cli.events.team.open_log` makes it for the commands that talk to a log (`listen --from`, `receive`,
+`audit`, `log create`, `status`, `refill` and `failed`) and for `svc doctor`: requests in, answers
+out, errors in words.
 """
 
 import asyncio

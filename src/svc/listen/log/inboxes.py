@@ -1,11 +1,11 @@
 """The log as a receiver's inbox: an event is stored once most of its servers have it on disk.
 
-Each receiver also keeps a copy of every event on its own disk. If the servers lose events that they
-had acknowledged, `backfill` publishes these copies again. Events that the log still has are
-recognised by their ids; the others are added at the end of the log.
+Unless `--no-copy` is given, a receiver (`svc events receive`) stores by a `CopiedInbox`: on its own
+disk first, then in the log; with it by a `LogInbox`, in the log alone.
 
-`svc events receive --to LOG` stores deliveries in a `LogInbox` or `CopiedInbox`; `svc events log
-refill` calls `backfill`.
+If the servers lose events that they had acknowledged, `backfill` publishes the receivers' copies
+again, for `svc events log refill`. Events that the log still has are recognised by their ids; the
+others are added at the end of the log.
 """
 
 import asyncio
@@ -119,7 +119,10 @@ class LogInbox(_NothingOpen):
 
 
 class CopiedInbox(_NothingOpen):
-    """Stores each event on this machine's disk, then in the log, unless it is withheld."""
+    """Stores each event on this machine's disk, then in the log.
+
+    A withheld event (of the other mode) stays on the disk alone.
+    """
 
     def __init__(self, copy: Inbox, log: Inbox) -> None:
         self._copy = copy

@@ -1,6 +1,7 @@
 """The views of objects of this machine, such as those of the inbox and the journal.
 
-`svc requests`, `svc events inbox`, `svc keys list`, `svc doctor` and others are shown by them.
+`human.columns` looks them up by the kind of object, for `svc requests`, `events inbox`, `events
+audit`, `timeline`, `whoami`, `keys list`, `profiles` and `config`.
 """
 
 from typing import Final

@@ -2,7 +2,8 @@
 
 JSON keeps its types; form and query values are text until a parameter table coerces them. Whatever
 cannot be decoded is the Problem `body_invalid`, never an exception of a library. `api.requests`,
-the controls and the checkout decode their requests by it; `tables` then checks the tree.
+the controls and the checkout decode their requests by it; `tables` checks the tree of the first
+two, the checkout keeps only its text fields.
 """
 
 import json

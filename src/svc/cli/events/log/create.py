@@ -1,7 +1,10 @@
 """`svc events log create`: creates a team's log on its NATS servers: streams, groups, key.
 
-Options in, a report of what was made, changed or differs out. The configurations of the streams are
-in `svc.listen.log.streams`; the log's key goes into the keyring.
+Options in, a report out, or with `--print-key` the key alone. It makes what is missing; of a stream
+that exists it changes only its size, if that was asked for, and with `--new-key` the fingerprint of
+the key. If the stream of the events had to be made, streams of failed events and readers that are
+left of an older log are emptied. The configurations of the streams are in `svc.listen.log.streams`;
+the log's key goes into the keyring.
 """
 
 from collections.abc import Iterator, Mapping
