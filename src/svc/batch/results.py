@@ -1,6 +1,7 @@
 """The results file: one line of JSON for each row of a batch (promises R16, R65, R66).
 
-A run first replaces the file atomically by one with the results of earlier runs. It appends a line
+A run first replaces the file atomically by one with the rows that it does not send: done in earlier
+runs, held, invalid. It appends a line
 when a row ends, so that a killed run leaves only complete lines. At its end it replaces the file
 again: complete, and in the order of the rows.
 

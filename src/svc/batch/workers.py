@@ -1,9 +1,10 @@
 """The workers of a batch: threads with one connection each, which send recorded requests.
 
 `run` puts `RowJob`s in and takes `JobEnd`s out; `cli.batch.workers` starts them. A worker waits its
-turn, has `delivery.before` compare the row with its object, and sends it; a difference leaves the
-row unsent. The worker's client, as `cli.batch.workers` makes it, tells `Rate` of each attempt that
-got an answer and takes retries from `SharedQuota`; `halts` is made by `run.make_should_stop`.
+turn and sends; before a refund or capture whose currency is to be compared, or whose object's last
+request failed, it has `delivery.before` read the object: a difference leaves the row unsent. The
+worker's client, as `cli.batch.workers` makes it, tells `Rate` of each attempt that got an answer
+and takes retries from `SharedQuota`; `halts` is made by `run.make_should_stop`.
 """
 
 from collections.abc import Callable, Iterable

@@ -126,7 +126,8 @@ class SandboxClient(WireOwner):
         Raises:
             UsageError: the service is no sandbox.
             ApiError: the sandbox refused the call.
-            NetworkError, OutcomeUnknown: no answer came; the latter if the call was sent.
+            NetworkError, OutcomeUnknown: no answer came; the latter if a call that changes
+                something was sent.
         """
         self.health()
         return self._exchange(call, key, accept)

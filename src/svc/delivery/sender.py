@@ -1,7 +1,8 @@
 """`Sender`: what a delivery works with, so that it knows neither a command line nor a terminal.
 
-`cli.framework.delivering` makes one for each command that sends a POST: client, journal, scope,
-clocks, and functions that print. `send` and `ending` take it as their first argument.
+`cli.framework.delivering` makes one for a single POST: client, journal, scope, clocks, and
+functions that print. The rows of a batch have none: `send.send_row` takes a client and a `RowJob`.
+`send` and `ending` take it as their first argument.
 """
 
 from collections.abc import Callable
@@ -18,7 +19,11 @@ from svc.delivery.journal.stored import Scope
 
 
 class ServiceClock(Protocol):
-    """The clock of the service, if it differs from this machine's."""
+    """The clock of the service, if it differs from this machine's.
+
+    A sandbox tells its time and the ages of its keys; of another service the `Date` of a GET
+    counts.
+    """
 
     def now(self) -> float | None:
         """Returns Unix seconds by a sandbox's clock; None for any other service."""

@@ -1,6 +1,7 @@
 """The table of stored keys in the state database: fingerprints and dates, no secrets.
 
-One exception: a sandbox's rolled key, which is public test data, if there is no keyring.
+One exception, in the table `sandbox_keys`: a sandbox's rolled key, which is public test data, if
+there is no keyring.
 
 `svc keys add`, `roll` and `remove` write it beside the keyring; `list`, `doctor` and the reminders
 read it, so that none of them has to open the keyring. `resolve` looks up in it which keyring has

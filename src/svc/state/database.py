@@ -1,7 +1,8 @@
 """The open state database: read rows, and write in a transaction; from any thread.
 
-Most commands open one `Database` by `cli.framework.session` and pass it to the rooms that keep
-something: the journal, the inbox, key facts, endpoints. It wraps one SQLite connection, waits while
+`cli.framework.session` opens a `Database` where a command needs one: the endpoints and the inbox's
+history get it open, the journal and a listener's inbox get the function that opens one.
+`keys.facts` and `keys.age` open one for each use. It wraps one SQLite connection, waits while
 another process writes, and turns SQLite's errors into LocalErrors; if one shows damage, it closes
 the file and moves it aside (`.corrupt-N`, promise R67).
 """

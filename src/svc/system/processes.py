@@ -1,8 +1,8 @@
-"""Starts and ends other processes: process groups, detached processes, and signals.
+"""What svc needs to start and end other processes: command lines, arguments of `Popen`, and groups.
 
-Used for the commands that svc runs: those of `--exec` and `--run` (`svc events listen`), of a key
-(`keys.command`), tunnels, and its own processes in `svc quickstart` and `svc sandbox start
---detach`.
+The callers start their processes themselves: `--exec` and `--run` of `svc events listen`, tunnels,
+`svc quickstart`; a `Group` signals one and all that it has started. Only a detached sandbox is
+started here (`start_apart`). `keys.command` uses `find_program` alone.
 """
 
 import errno

@@ -1,9 +1,9 @@
 """Keeps the ids that commands have shown, in files that the shells' completion scripts read.
 
 `cli.main` calls `remember` after a command has ended; `errors` asks whether an id is of the other
-mode, `svc config set cache off` and `svc sandbox stop` have ids forgotten. Ids, their kinds and a
-label of amount and status are kept, never a secret. A file that cannot be written is left out:
-nothing depends on it.
+mode, `svc config set cache off` and the stop of a sandbox in memory have ids forgotten. Ids, their
+kinds and a label of amount and status are kept, never a secret. A file that cannot be written is
+left out: nothing depends on it.
 """
 
 import os

@@ -1,7 +1,9 @@
-"""The words after `svc`, and after `svc events`, as data; `load` imports one command.
+"""The words after `svc`, and after `svc events`, as data; `load` makes the command of one word.
 
-`app.Root` prints `svc --help` from `COMMANDS` and loads the command that was typed; `suggestions`
-looks for near words in the tables, `svc commands` and the completions list them.
+A command comes from its module, such as `svc.cli.batch`. A noun of the API such as `orders` has
+none: `nouns.noun_app` makes its verbs from its description. `app.Root` prints `svc --help` from
+`COMMANDS` and loads the command that was typed; `suggestions` looks for near words in the tables,
+`svc commands` and the completions list them.
 """
 
 from collections.abc import Callable, Container, Sequence

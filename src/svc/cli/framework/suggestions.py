@@ -1,4 +1,4 @@
-"""Finds the command line that a wrong one was meant to be; loaded only after an error.
+"""Finds the command line that a wrong one was meant to be; loaded after an error or by `batch`.
 
 Typed words may be misspelt, be another tool's, stand in the singular or the wrong way round. Begin
 with `find_lines`, which tries these readings in turn; the tables say what other tools call a

@@ -35,7 +35,8 @@ def choose_proxy(
 ) -> str | None:
     """Chooses the proxy's address: the user's own, else `HTTPS_PROXY` unless `NO_PROXY` applies.
 
-    `option` is `--proxy` or `SVC_PROXY`. `HTTP_PROXY` and `ALL_PROXY` are ignored.
+    `option` is `--proxy`, `SVC_PROXY` or the profile's `proxy`. `HTTP_PROXY` and `ALL_PROXY` are
+    ignored.
     """
     if base_url.scheme != "https" or base_url.is_loopback:
         return None

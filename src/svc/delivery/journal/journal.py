@@ -213,7 +213,10 @@ class Journal:
         return intent
 
     def forget_old(self, now: float) -> int:
-        """Deletes single commands' requests settled 90 days before `now`, at most 1,000; counts."""
+        """Deletes single commands' requests settled 90 days before `now`, at most 1,000; counts.
+
+        It keeps those with a key of the user's own, and those that a limit may still count.
+        """
         # A clock that was put ahead makes nothing old that a limit counts.
         boot, uptime = self._rules.uptime() or ("", 0.0)
         old = (now - KEPT_SECONDS, boot, uptime - KEPT_SECONDS)

@@ -1,6 +1,8 @@
-"""Sends single deliveries for a command, one after the other, until a signal comes.
+"""Runs the sending of a command in one event loop, which a signal ends.
 
-`svc events replay` and `svc events examine` send by a `ReplayLoop`; a listener does not use it.
+`svc events replay` sends its deliveries one after the other by `ReplayLoop.send`; `svc events
+examine` runs its whole examination by `ReplayLoop.run` and sends by itself. A listener uses
+neither.
 """
 
 import asyncio
