@@ -131,3 +131,11 @@ def test_a_command_names_both_modes_among_the_global_options(svc: Svc) -> None:
     """Whoever looks for the way back to test mode finds it beside the way out of it."""
     shared = svc("orders", "list", "--help").out.partition("Global options")[2]
     assert {"--live", "--test", "--output"} <= set(shared.split())
+
+
+def test_a_long_name_goes_on_set_in(svc: Svc) -> None:
+    """At 40 columns its second line stands between the names and their meanings."""
+    shown = svc("help", "limits", env={"COLUMNS": "40"}).out.splitlines()
+    at = shown.index("  svc orders list --all, 1,000,000")
+    assert shown[at + 1] == "    orders"
+    assert shown[at + 2].startswith("      24 MB")

@@ -555,7 +555,10 @@ def test_import_of_a_state_that_sends_to_this_machine_asks_nothing(
     for url in ("http://localhost:3000/hook", "https://shop.example/hook"):
         svc.ok("webhook-endpoints", "create", "--url", url, "--events", "order.paid")
     svc.ok("sandbox", "export", state)
-    svc.ok("sandbox", "import", state)
+    shown = svc("sandbox", "import", state, "-o", "human")
+    assert shown.code == 0
+    labels = [line.split()[0] for line in shown.out.splitlines() if line.startswith("  ")]
+    assert labels == ["Sandbox", "Kept", "Version", "State"]
 
 
 def test_lint_fails_a_build_and_names_what_is_wrong(svc: Svc, sandbox: Sandbox) -> None:

@@ -18,6 +18,7 @@ NAME: Final = "name"
 _GAP: Final = 2
 _FIRST_MAX: Final = 30  # columns of the names; a longer one stands on a line of its own
 _SECOND_MIN: Final = 24  # columns of a meaning; where there are fewer it stands below its name
+_CONTINUED: Final = 2  # columns that the next lines of a long name are set in
 _BELOW: Final = 6
 _NARROWEST: Final = 10
 # What the parser puts behind a meaning, as `  [default: 8.0; 1<=x<=64; required]`.
@@ -144,7 +145,7 @@ def columns(
     start = column if beside else _BELOW
     for name, meaning in rows:
         lines = wrap_words(meaning, width - start)
-        *above, last = wrap_words(name, width - indent)
+        *above, last = wrap_words(name, width - indent, " " * _CONTINUED)
         yield from (" " * indent + apply_style(part, NAME, color=color) for part in above)
         first = lines.pop(0) if beside and len(name) <= longest and lines else ""
         gap = " " * (start - indent - len(last)) if first else ""

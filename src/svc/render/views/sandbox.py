@@ -144,6 +144,7 @@ HEALTH: Final = View(
         ViewField("now", "Sandbox time", "time"),
         ViewField("persisted", "Kept on disk", "flag"),
         ViewField("version", "Version"),
+        ViewField("world", "State id", "id"),  # another one after a reset
     ),
 )
 
