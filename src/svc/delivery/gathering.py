@@ -274,20 +274,6 @@ class Gathering:
             self._found.append(one)
 
 
-def collect_evidence(
-    intents: Iterable[Intent],
-    lines: Sequence[PastLine],
-    *,
-    is_named: bool,
-    world: str | None,
-) -> EvidenceList:
-    """Gathers the evidence of requests that are in memory."""
-    gathering = Gathering(lines, is_named=is_named, world=world)
-    for intent in intents:
-        gathering.add(intent)
-    return gathering.finish()
-
-
 def _mark_key(key: str) -> str:
     """Marks a key as no digest: of two keys in hexadecimal digits case tells one from the other."""
     return f"={key}"

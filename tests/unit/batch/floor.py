@@ -17,7 +17,6 @@ from svc.batch.workers import Rate, SharedQuota, Workers
 from svc.client.client import Client
 from svc.client.exchange import Deadline, Failure, RawReply, WireRequest
 from svc.clock import SystemClock
-from svc.delivery.gathering import collect_evidence
 from svc.delivery.hints import build_held_error
 from svc.delivery.journal.batches import BatchName, BatchTable
 from svc.delivery.journal.commands import format_full_command
@@ -36,6 +35,7 @@ from svc.delivery.plan import (
 from svc.delivery.planner import plan_batch
 from svc.delivery.rows import RowJournal
 from svc.state import Database
+from unit.delivery.rows import collect_evidence
 
 BASE = BaseUrl.parse("https://api.example.com")
 KEY = "sk_test_canary"

@@ -1,5 +1,6 @@
 """Rows of a file as they are planned, in a real journal: refunds of one payment, by amount."""
 
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from svc.base_url import BaseUrl
@@ -8,7 +9,7 @@ from svc.batch.rows import BadRow, Read
 from svc.batch.validate import Validator
 from svc.clock import Clock
 from svc.delivery.evidence import PastLine
-from svc.delivery.gathering import collect_evidence
+from svc.delivery.gathering import EvidenceList, Gathering
 from svc.delivery.journal.batches import BatchName, BatchTable
 from svc.delivery.journal.entry import NO_OTHER_KEYS, Intent, KeyEquivalence, Settled
 from svc.delivery.journal.journal import Journal
@@ -134,3 +135,17 @@ class Desk:
 def _of_its_own(end: Settled, amount: int) -> Settled:
     """No two rows make the same object."""
     return end._replace(object_id=f"rf_{amount}") if end.object_id else end
+
+
+def collect_evidence(
+    intents: Iterable[Intent],
+    lines: Sequence[PastLine],
+    *,
+    is_named: bool,
+    world: str | None,
+) -> EvidenceList:
+    """Gathers the evidence of requests that are in memory."""
+    gathering = Gathering(lines, is_named=is_named, world=world)
+    for intent in intents:
+        gathering.add(intent)
+    return gathering.finish()

@@ -21,11 +21,11 @@ from svc.delivery.gathering import (
     EvidenceSelection,
     EvidenceSource,
     Gathering,
-    collect_evidence,
 )
 from svc.delivery.journal.entry import Intent, Settled
 from svc.delivery.journal.stored import Scope, Stored
 from svc.system import spool
+from unit.delivery.rows import collect_evidence
 
 SCOPE = Scope("default", "test", "https://api.example.com", "sk_test_…7890")
 LIKENESSES = [f"{number:032x}" for number in range(3)]
