@@ -1,6 +1,8 @@
 """What every test gets: surroundings, a limit and a home of its own, `svc` and `sandbox`."""
 
+import asyncio
 import gc
+import inspect
 import os
 import shutil
 import tempfile
@@ -119,6 +121,16 @@ def pytest_report_to_serializable(report: pytest.CollectReport | pytest.TestRepo
     """Workers send three reports of each test: without a list of words that nobody reads there."""
     if isinstance(report, pytest.TestReport) and report.passed:
         report.keywords = {}
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
+    """A test that is a coroutine runs on an event loop of its own."""
+    if not inspect.iscoroutinefunction(pyfuncitem.function):
+        return None
+    wanted = inspect.signature(pyfuncitem.function).parameters
+    asyncio.run(pyfuncitem.obj(**{name: pyfuncitem.funcargs[name] for name in wanted}))
+    return True
 
 
 @pytest.fixture(scope="session")

@@ -17,7 +17,7 @@ LAST = 134
 
 HEAD = re.compile(r"^- \*\*R(\d+)\*\* (.+)$")
 TEST = re.compile(r"^  - `([^`]+)`$")
-NAME = re.compile(r"^def (test_\w+)\(", re.MULTILINE)
+NAME = re.compile(r"^(?:async )?def (test_\w+)\(", re.MULTILINE)
 # One number, or a range of them: R12, R33-R38, R2 to R4.
 NUMBER = re.compile(r"\bR(\d{1,3})(?:(?:-| to )R(\d{1,3}))?\b")
 ASSUMPTION = re.compile(r"\(?\bassumptions: ([^()`\n;]+)[)\n;]")

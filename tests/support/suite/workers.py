@@ -122,8 +122,11 @@ def take_collected(session: pytest.Session) -> bool:
     session.items, session.testscollected = before.items, len(before.items)
     session._fixturemanager = before._fixturemanager
     session._fixturemanager.config = config
-    known = before.config.pluginmanager._dirpath2confmods
-    config.pluginmanager._dirpath2confmods.update(known)
+    # A worker has loaded conftest.py anew: an item calls the hooks of what its own session registered.
+    files = config.pluginmanager._dirpath2confmods
+    own = {it.__file__: it for its in files.values() for it in its}
+    for folder, its in before.config.pluginmanager._dirpath2confmods.items():
+        files[folder] = [own.get(it.__file__, it) for it in its]
     before.__dict__ = session.__dict__
     for node in {node for item in session.items for node in item.iter_parents()} | {before}:
         node.config = config

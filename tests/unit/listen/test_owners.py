@@ -111,7 +111,7 @@ def test_no_error_is_passed_over_in_silence() -> None:
     assert silent - PASSED_OVER == set()
 
 
-def test_what_a_callback_raises_is_reported_and_ends_its_own_alone() -> None:
+async def test_what_a_callback_raises_is_reported_and_ends_its_own_alone() -> None:
     """R121: the loop goes on, whatever is called next."""
     reported: list[BaseException] = []
     ended: list[str] = []
@@ -122,18 +122,15 @@ def test_what_a_callback_raises_is_reported_and_ends_its_own_alone() -> None:
     async def worse() -> None:
         raise ValueError
 
-    async def story() -> None:
-        loop = asyncio.get_running_loop()
+    loop = asyncio.get_running_loop()
 
-        def handle(_: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-            reported.append(context["exception"])
+    def handle(_: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+        reported.append(context["exception"])
 
-        loop.set_exception_handler(handle)
-        loop.call_soon(own(bad, lambda: ended.append("callback")))
-        loop.call_soon(own(lambda: ended.append("next")))
-        await loop.create_task(own_task(worse, lambda: ended.append("task")))
-
-    asyncio.run(story())
+    loop.set_exception_handler(handle)
+    loop.call_soon(own(bad, lambda: ended.append("callback")))
+    loop.call_soon(own(lambda: ended.append("next")))
+    await loop.create_task(own_task(worse, lambda: ended.append("task")))
     assert [type(one) for one in reported] == [KeyError, ValueError]
     assert ended == ["callback", "next", "task"]
 

@@ -20,7 +20,7 @@ from svc.sandbox.app import SandboxApp
 from svc.sandbox.options import LaunchOptions
 from svc.sandbox.process.records import listen_on
 from unit.sandbox.diary import Diary
-from unit.sandbox.lab import Kit, Lab, ScriptedReceiver, status
+from unit.sandbox.lab import Lab, ScriptedReceiver, answer_with
 
 
 @pytest.fixture
@@ -29,14 +29,9 @@ def lab(tmp_path: Path) -> Lab:
 
 
 @pytest.fixture
-def kit() -> Kit:
-    return Kit()
-
-
-@pytest.fixture
-def receiver(kit: Kit) -> ScriptedReceiver:
+def receiver() -> ScriptedReceiver:
     """A receiver that says 200 until told otherwise."""
-    return ScriptedReceiver([status(200)])
+    return ScriptedReceiver([answer_with(200)])
 
 
 @pytest.fixture

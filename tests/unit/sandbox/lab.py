@@ -21,6 +21,7 @@ from svc.sandbox.webhooks.sender import WebhookSender
 
 T = TypeVar("T")
 START = "2026-10-01T09:00:00Z"
+BEGAN = micros(parse(START))
 
 
 @dataclass
@@ -121,10 +122,10 @@ class ScriptedReceiver:
     def _now(self) -> float:
         if self.engine is None:
             return 0.0
-        return (self.engine.clock.now() - micros(parse(START))) / 1_000_000
+        return (self.engine.clock.now() - BEGAN) / 1_000_000
 
 
-def status(code: int, headers: str = "", body: bytes = b"") -> Answer:
+def answer_with(code: int, headers: str = "", body: bytes = b"") -> Answer:
     """Answers with a status at once."""
 
     async def play(writer: asyncio.StreamWriter) -> None:
@@ -154,14 +155,6 @@ class Lab:
     handlers: dict[str, JobHandler] = field(default_factory=dict)
     fixture: Fixture | None = None
     under_way: int = 0  # requests, as a server would count them; 0: nobody knows
-
-    def play(self, story: Callable[[], Awaitable[T]]) -> T:
-        """Runs one story on an event loop of its own."""
-
-        async def main() -> T:
-            return await asyncio.wait_for(story(), 30)
-
-        return asyncio.run(main())
 
     @asynccontextmanager
     async def running(
@@ -240,7 +233,7 @@ def emit_paid(tx: Transaction, **changes: Any) -> str:
     return event
 
 
-def endpoint(url: str, *types: str) -> Callable[[Transaction], Doc]:
+def add_endpoint(url: str, *types: str) -> Callable[[Transaction], Doc]:
     """Registers an endpoint for these types, or for order.paid."""
 
     def add(tx: Transaction) -> Doc:
@@ -248,14 +241,3 @@ def endpoint(url: str, *types: str) -> Callable[[Transaction], Doc]:
         return webhook_endpoints.create_endpoint(tx, url=url, events=events, description=None)
 
     return add
-
-
-class Kit:
-    """The helpers above, since test modules cannot import from here at run time."""
-
-    start = micros(parse(START))
-    new_order = staticmethod(new_order)
-    emit_paid = staticmethod(emit_paid)
-    endpoint = staticmethod(endpoint)
-    status = staticmethod(status)
-    after = staticmethod(after)

@@ -14,7 +14,7 @@ DAY = 86400
 SECOND = 1_000_000
 
 
-def test_frozen_clock_stands_still_and_survives_a_restart(lab: Lab) -> None:
+async def test_frozen_clock_stands_still_and_survives_a_restart(lab: Lab) -> None:
     """Real time passes, also while the sandbox is down; the frozen clock does not move."""
 
     async def story() -> int:
@@ -25,55 +25,40 @@ def test_frozen_clock_stands_still_and_survives_a_restart(lab: Lab) -> None:
                 await engine.runner.advance(to=now + 7 * SECOND)
             return now
 
-    assert lab.play(story) == micros(parse("2026-10-01T09:00:00Z"))
+    assert await story() == micros(parse("2026-10-01T09:00:00Z"))
     lab.real.advance(DAY)
-    assert lab.play(story) == micros(parse("2026-10-01T09:00:07Z"))
+    assert await story() == micros(parse("2026-10-01T09:00:07Z"))
 
 
-def test_realtime_keeps_its_distance_over_a_restart(lab: Lab) -> None:
+async def test_realtime_keeps_its_distance_over_a_restart(lab: Lab) -> None:
     """Realtime is the real clock plus what was advanced, whether the sandbox ran or not."""
-
-    async def first() -> None:
-        async with lab.running(frozen=False) as engine:
-            await engine.runner.advance(to=engine.clock.now() + 100 * SECOND)
-            lab.real.advance(5)
-            assert engine.clock.now() == micros(parse("2026-10-01T09:01:45Z"))
-
-    async def second() -> None:
-        async with lab.running() as engine:
-            assert engine.clock.mode == "realtime"
-            assert engine.clock.now() == micros(parse("2026-10-01T10:01:45Z"))
-
-    lab.play(first)
+    async with lab.running(frozen=False) as engine:
+        await engine.runner.advance(to=engine.clock.now() + 100 * SECOND)
+        lab.real.advance(5)
+        assert engine.clock.now() == micros(parse("2026-10-01T09:01:45Z"))
     lab.real.advance(3600)
-    lab.play(second)
+    async with lab.running() as engine:
+        assert engine.clock.mode == "realtime"
+        assert engine.clock.now() == micros(parse("2026-10-01T10:01:45Z"))
 
 
-def test_thawed_clock_runs_on_from_where_it_stood(lab: Lab) -> None:
+async def test_thawed_clock_runs_on_from_where_it_stood(lab: Lab) -> None:
     """Frozen to realtime: no jump in either direction."""
-
-    async def story() -> None:
-        async with lab.running() as engine:
-            lab.real.advance(1000)
-            await engine.set_clock("realtime")
-            assert engine.clock.now() == micros(parse("2026-10-01T09:00:00Z"))
-            lab.real.advance(3)
-            assert engine.clock.now() == micros(parse("2026-10-01T09:00:03Z"))
-
-    lab.play(story)
+    async with lab.running() as engine:
+        lab.real.advance(1000)
+        await engine.set_clock("realtime")
+        assert engine.clock.now() == micros(parse("2026-10-01T09:00:00Z"))
+        lab.real.advance(3)
+        assert engine.clock.now() == micros(parse("2026-10-01T09:00:03Z"))
 
 
-def test_clock_set_forward_runs_the_jobs_on_the_way(lab: Lab, diary: Diary) -> None:
+async def test_clock_set_forward_runs_the_jobs_on_the_way(lab: Lab, diary: Diary) -> None:
     """Freezing at a later moment lands on it exactly and skips no job."""
-
-    async def story() -> None:
-        async with lab.running(frozen=False) as engine:
-            await engine.run("test", plan((60, "a")))
-            target = micros(parse("2026-10-02T00:00:00Z"))
-            await engine.set_clock("frozen", target)
-            assert engine.clock.now() == target
-
-    lab.play(story)
+    async with lab.running(frozen=False) as engine:
+        await engine.run("test", plan((60, "a")))
+        target = micros(parse("2026-10-02T00:00:00Z"))
+        await engine.set_clock("frozen", target)
+        assert engine.clock.now() == target
     assert diary.entries == [("09:01:00", "a", "")]
 
 

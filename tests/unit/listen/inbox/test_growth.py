@@ -149,7 +149,7 @@ def test_pending_events_are_found_among_few_and_among_many(
             assert seqs(oldest_first=True) == [*range(1, 8)]
 
 
-def test_a_target_that_is_well_again_gets_its_events_in_pieces(
+async def test_a_target_that_is_well_again_gets_its_events_in_pieces(
     state: Database, inbox: SqliteInbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """After an hour of 503 no delivery waits until all that ailed is due; in the end all of it is."""
@@ -162,16 +162,12 @@ def test_a_target_that_is_well_again_gets_its_events_in_pieces(
     inbox.store(first)
     assert (first.hastening, first.freed) == ([A], {A})
     assert len(inbox.again(A, NOW, 256).items) == 3
-
-    async def story() -> None:
-        writer = InboxWriter(inbox)
-        writer.well(A)
-        async with asyncio.timeout(10):
-            while not writer.idle:  # noqa: ASYNC110  what it waits for has no event
-                await asyncio.sleep(0.001)
-        await writer.close()
-
-    asyncio.run(story())
+    writer = InboxWriter(inbox)
+    writer.well(A)
+    async with asyncio.timeout(10):
+        while not writer.idle:  # noqa: ASYNC110  what it waits for has no event
+            await asyncio.sleep(0.001)
+    await writer.close()
     assert len(inbox.again(A, NOW, 256).items) == 8
 
 

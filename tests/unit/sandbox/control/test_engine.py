@@ -14,7 +14,16 @@ from svc.sandbox.control.app import ControlApi
 from svc.sandbox.engine import Engine
 from svc.sandbox.parameters.problems import Problem
 from svc.sandbox.store.settings import DEFAULTS
-from unit.sandbox.lab import Kit, Lab, ScriptedReceiver
+from unit.sandbox.lab import (
+    BEGAN,
+    Lab,
+    ScriptedReceiver,
+    add_endpoint,
+    after,
+    answer_with,
+    emit_paid,
+    new_order,
+)
 
 Story = Callable[["ControlClient"], Awaitable[None]]
 
@@ -72,7 +81,7 @@ def play(lab: Lab) -> Callable[..., None]:
                 async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as c:
                     await story(ControlClient(engine, c))
 
-        lab.play(main)
+        asyncio.run(main())
 
     return run
 
@@ -133,21 +142,21 @@ def test_clock_is_shown_set_and_advanced(play: Callable[..., None], lab: Lab) ->
 
 
 def test_an_advance_can_be_watched_and_is_the_only_one(
-    play: Callable[..., None], kit: Kit, receiver: "ScriptedReceiver"
+    play: Callable[..., None], receiver: "ScriptedReceiver"
 ) -> None:
     """While a receiver keeps it waiting the clock says where it goes; a second one is refused."""
     gate, asked = asyncio.Event(), asyncio.Event()
 
     async def answer(writer: asyncio.StreamWriter) -> None:
         asked.set()
-        await kit.after(gate, kit.status(200))(writer)
+        await after(gate, answer_with(200))(writer)
 
     receiver.answers = [answer]
 
     async def story(api: ControlClient) -> None:
         async with receiver.listening():
-            await api.engine.run("test", kit.endpoint(receiver.url))
-            await api.engine.run("test", kit.emit_paid)
+            await api.engine.run("test", add_endpoint(receiver.url))
+            await api.engine.run("test", emit_paid)
             turned = asyncio.create_task(api.post("/clock/advance", seconds=3600))
             await asked.wait()
             shown = await api.get("/clock")
@@ -168,32 +177,28 @@ def test_an_advance_can_be_watched_and_is_the_only_one(
     play(story)
 
 
-def test_an_advance_ends_with_its_asker(lab: Lab, kit: Kit, receiver: ScriptedReceiver) -> None:
+async def test_an_advance_ends_with_its_asker(lab: Lab, receiver: ScriptedReceiver) -> None:
     """Nobody waits any more: the clock stays where it is, and the attempt under way is kept."""
     gate, asked = asyncio.Event(), asyncio.Event()
 
     async def answer(writer: asyncio.StreamWriter) -> None:
         asked.set()
-        await kit.after(gate, kit.status(200))(writer)
+        await after(gate, answer_with(200))(writer)
 
     receiver.answers = [answer]
-
-    async def story() -> None:
-        async with receiver.listening(), lab.running() as engine:
-            await engine.run("test", kit.endpoint(receiver.url))
-            await engine.run("test", kit.emit_paid)
-            gone = asyncio.Event()
-            turned = asyncio.create_task(engine.runner.advance(to=kit.start + 10**12, gone=gone))
-            await asked.wait()
-            gone.set()
-            await turned
-            assert engine.runner.advancing is None
-            assert engine.clock.now() == kit.start
-            gate.set()
-            assert (await engine.runner.advance(to=kit.start + 1)).deliveries == 1
-            assert len(receiver.arrivals) == 1
-
-    lab.play(story)
+    async with receiver.listening(), lab.running() as engine:
+        await engine.run("test", add_endpoint(receiver.url))
+        await engine.run("test", emit_paid)
+        gone = asyncio.Event()
+        turned = asyncio.create_task(engine.runner.advance(to=BEGAN + 10**12, gone=gone))
+        await asked.wait()
+        gone.set()
+        await turned
+        assert engine.runner.advancing is None
+        assert engine.clock.now() == BEGAN
+        gate.set()
+        assert (await engine.runner.advance(to=BEGAN + 1)).deliveries == 1
+        assert len(receiver.arrivals) == 1
 
 
 @pytest.mark.parametrize(
@@ -288,11 +293,11 @@ def test_balances_are_shown_and_set_for_each_mode(play: Callable[..., None]) -> 
     play(story)
 
 
-def test_dashboard_shows_and_changes_endpoints(play: Callable[..., None], kit: Kit) -> None:
+def test_dashboard_shows_and_changes_endpoints(play: Callable[..., None]) -> None:
     """Listing shows what signs; disable, enable, roll and delete answer with the endpoint."""
 
     async def story(api: ControlClient) -> None:
-        doc = await api.engine.run("test", kit.endpoint("http://127.0.0.1:9/"))
+        doc = await api.engine.run("test", add_endpoint("http://127.0.0.1:9/"))
         path = f"/webhook_endpoints/{doc['id']}"
         (shown,) = (await api.get("/webhook_endpoints"))["data"]
         assert shown.pop("signing_secrets") == [
@@ -325,15 +330,15 @@ def test_dashboard_shows_and_changes_endpoints(play: Callable[..., None], kit: K
     play(story)
 
 
-def test_seventeenth_endpoint_cannot_be_enabled(play: Callable[..., None], kit: Kit) -> None:
+def test_seventeenth_endpoint_cannot_be_enabled(play: Callable[..., None]) -> None:
     """At most 16 enabled endpoints a mode, also by way of the dashboard."""
 
     async def story(api: ControlClient) -> None:
         docs = [
-            await api.engine.run("test", kit.endpoint("http://127.0.0.1:9/")) for _ in range(16)
+            await api.engine.run("test", add_endpoint("http://127.0.0.1:9/")) for _ in range(16)
         ]
         await api.post(f"/webhook_endpoints/{docs[0]['id']}/disable")
-        await api.engine.run("test", kit.endpoint("http://127.0.0.1:9/"))
+        await api.engine.run("test", add_endpoint("http://127.0.0.1:9/"))
         refused = await api.refused("POST", f"/webhook_endpoints/{docs[0]['id']}/enable")
         assert refused[2] == "webhook_endpoint_limit"
         await api.post(f"/webhook_endpoints/{docs[1]['id']}/enable")  # it is enabled already
@@ -342,15 +347,15 @@ def test_seventeenth_endpoint_cannot_be_enabled(play: Callable[..., None], kit: 
 
 
 def test_events_and_deliveries_are_listed_in_pages(
-    play: Callable[..., None], kit: Kit, receiver: "ScriptedReceiver"
+    play: Callable[..., None], receiver: "ScriptedReceiver"
 ) -> None:
     """Newest first, filtered, following `starting_after`; the log tells how attempts went."""
-    receiver.answers = [kit.status(500)]
+    receiver.answers = [answer_with(500)]
 
     async def story(api: ControlClient) -> None:
         async with receiver.listening():
-            await api.engine.run("test", kit.endpoint(receiver.url))
-            events = [await api.engine.run("test", kit.emit_paid) for _ in range(3)]
+            await api.engine.run("test", add_endpoint(receiver.url))
+            events = [await api.engine.run("test", emit_paid) for _ in range(3)]
             await api.post("/clock/advance", seconds=0)
         page = await api.get("/events", limit="2")
         assert [event["id"] for event in page["data"]] == [events[2], events[1]]
@@ -387,15 +392,15 @@ def test_events_and_deliveries_are_listed_in_pages(
 
 
 def test_resend_answers_with_the_attempts_it_made(
-    play: Callable[..., None], kit: Kit, receiver: "ScriptedReceiver"
+    play: Callable[..., None], receiver: "ScriptedReceiver"
 ) -> None:
     """One extra delivery at each endpoint that takes the event, or at the one that is named."""
 
     async def story(api: ControlClient) -> None:
         async with receiver.listening():
-            first = await api.engine.run("test", kit.endpoint(receiver.url))
-            second = await api.engine.run("test", kit.endpoint(receiver.url))
-            event = await api.engine.run("test", kit.emit_paid)
+            first = await api.engine.run("test", add_endpoint(receiver.url))
+            second = await api.engine.run("test", add_endpoint(receiver.url))
+            event = await api.engine.run("test", emit_paid)
             await api.post("/clock/advance", seconds=0)
             made = (await api.post(f"/events/{event}/resend"))["data"]
             assert [(d["endpoint"], d["status"], d["attempt"]) for d in made] == [
@@ -414,12 +419,12 @@ def test_resend_answers_with_the_attempts_it_made(
     play(story)
 
 
-def test_emails_are_listed(play: Callable[..., None], kit: Kit) -> None:
+def test_emails_are_listed(play: Callable[..., None]) -> None:
     """What the service would have written to the account, newest first."""
 
     async def story(api: ControlClient) -> None:
-        await api.engine.run("test", kit.endpoint("http://127.0.0.1:9/"))
-        await api.engine.run("test", kit.emit_paid)
+        await api.engine.run("test", add_endpoint("http://127.0.0.1:9/"))
+        await api.engine.run("test", emit_paid)
         await api.post("/clock/advance", until="idle")
         mails = (await api.get("/emails"))["data"]
         assert [mail["type"] for mail in mails] == ["webhook_disabled", "webhook_failing"]
@@ -428,25 +433,25 @@ def test_emails_are_listed(play: Callable[..., None], kit: Kit) -> None:
     play(story)
 
 
-def test_reset_takes_a_seed(play: Callable[..., None], kit: Kit) -> None:
+def test_reset_takes_a_seed(play: Callable[..., None]) -> None:
     """Equal seeds give equal ids; the answer is the health of the new sandbox."""
 
     async def story(api: ControlClient) -> None:
         async def first(seed: int) -> str:
             assert (await api.post("/reset", seed=seed))["object"] == "sandbox"
-            return str((await api.engine.run("test", kit.new_order))["id"])
+            return str((await api.engine.run("test", new_order))["id"])
 
         assert await first(1) == await first(1) != await first(2)
 
     play(story)
 
 
-def test_exported_state_is_restored_whole(play: Callable[..., None], kit: Kit, lab: "Lab") -> None:
+def test_exported_state_is_restored_whole(play: Callable[..., None], lab: "Lab") -> None:
     """Objects, events, jobs, deliveries, balances, settings, clock and ids come back."""
 
     async def fill(api: ControlClient) -> None:
-        await api.engine.run("test", kit.endpoint("http://127.0.0.1:9/"))
-        await api.engine.run("test", lambda tx: kit.emit_paid(tx, note="Grüße \ud83d"))
+        await api.engine.run("test", add_endpoint("http://127.0.0.1:9/"))
+        await api.engine.run("test", lambda tx: emit_paid(tx, note="Grüße \ud83d"))
         await api.engine.run("live", lambda tx: tx.set_balance("EUR", 5))
         await api.engine.run(
             "test",
@@ -458,14 +463,14 @@ def test_exported_state_is_restored_whole(play: Callable[..., None], kit: Kit, l
     async def story(api: ControlClient) -> None:
         await fill(api)
         state = await api.get("/export")
-        next_id = (await api.engine.run("test", kit.new_order))["id"]
+        next_id = (await api.engine.run("test", new_order))["id"]
         for _ in range(2):  # into another state, then into a new one
             assert (await api.post("/import", **state))["now"] == "2026-10-01T09:11:40Z"
             again = await api.get("/export")
             state["tables"].pop("meta"), again["tables"].pop("meta")  # counts the starts
             assert again == state
             state = await api.get("/export")
-            assert (await api.engine.run("test", kit.new_order))["id"] == next_id
+            assert (await api.engine.run("test", new_order))["id"] == next_id
             assert (await api.get("/settings"))["smart_retries"] is True
             assert (await api.get("/clock"))["next_job_at"] == "2026-10-01T10:11:00Z"
             held = api.engine.read("test", lambda tx: tx.get_result("key"))
@@ -484,14 +489,14 @@ def spoil_meta(state: Any, part: str, **changes: Any) -> None:
     row["value"] = json.dumps(value)
 
 
-def test_state_may_come_in_pieces(play: Callable[..., None], kit: Kit) -> None:
+def test_state_may_come_in_pieces(play: Callable[..., None]) -> None:
     """Rows are kept apart until all have come; then they are put in place at once."""
 
     async def story(api: ControlClient) -> None:
-        await api.engine.run("test", kit.endpoint("http://127.0.0.1:9/"))
-        await api.engine.run("test", kit.emit_paid)
+        await api.engine.run("test", add_endpoint("http://127.0.0.1:9/"))
+        await api.engine.run("test", emit_paid)
         state = await api.get("/export")
-        doc = await api.engine.run("test", kit.new_order)
+        doc = await api.engine.run("test", new_order)
         tables = state.pop("tables")
         for table, rows in tables.items():
             for row in (*([row] for row in rows), []):
@@ -505,12 +510,12 @@ def test_state_may_come_in_pieces(play: Callable[..., None], kit: Kit) -> None:
     play(story)
 
 
-def test_pieces_of_another_import_are_not_mixed_in(play: Callable[..., None], kit: Kit) -> None:
+def test_pieces_of_another_import_are_not_mixed_in(play: Callable[..., None]) -> None:
     """The import that has begun last goes on; of any other one, nothing is changed."""
 
     async def story(api: ControlClient) -> None:
         state = await api.get("/export")
-        doc = await api.engine.run("test", kit.new_order)
+        doc = await api.engine.run("test", new_order)
         rows = state.pop("tables")["meta"]
         for upload in ("a", "b"):
             await api.post("/import", upload=upload, table="meta", rows=rows)
@@ -572,15 +577,15 @@ def test_pieces_of_another_import_are_not_mixed_in(play: Callable[..., None], ki
     ],
 )
 def test_state_that_does_not_fit_changes_nothing(
-    play: Callable[..., None], kit: Kit, spoil: Callable[[Any], Any]
+    play: Callable[..., None], spoil: Callable[[Any], Any]
 ) -> None:
     """A document that is no export, or cannot be worked with, is refused as a whole."""
 
     async def story(api: ControlClient) -> None:
-        await api.engine.run("test", kit.endpoint("http://127.0.0.1:9/"))
-        await api.engine.run("test", kit.emit_paid)
+        await api.engine.run("test", add_endpoint("http://127.0.0.1:9/"))
+        await api.engine.run("test", emit_paid)
         state = await api.get("/export")
-        doc = await api.engine.run("test", kit.new_order)
+        doc = await api.engine.run("test", new_order)
         spoil(state)
         refused = await api.refused("POST", "/import", **state)
         assert refused == (400, "sandbox_error", "state_invalid", None)

@@ -1,6 +1,5 @@
 """Webhook fault rules: what a receiver sees of them, and what the log says (R90)."""
 
-import asyncio
 import re
 from typing import Any
 
@@ -201,19 +200,16 @@ def test_delay_sends_later(watched: WatchedSandbox) -> None:
     assert [got.verdict for got in watched.got] == ["verified"]
 
 
-def test_an_attempt_waits_as_long_as_its_rule_says() -> None:
+async def test_an_attempt_waits_as_long_as_its_rule_says() -> None:
     """The wait comes before it."""
     slept: list[float] = []
 
     async def sleep(seconds: float) -> None:
         slept.append(seconds)
 
-    async def attempt() -> None:
-        rule = WebhookRule(id="flt_1", effect="delay", delay_ms=15000)
-        async with WebhookFaults(sleep).turn(rule):
-            assert slept == [15.0]
-
-    asyncio.run(attempt())
+    rule = WebhookRule(id="flt_1", effect="delay", delay_ms=15000)
+    async with WebhookFaults(sleep).turn(rule):
+        assert slept == [15.0]
     assert slept == [15.0]
 
 

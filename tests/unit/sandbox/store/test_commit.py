@@ -9,7 +9,7 @@ from svc.errors import LocalError
 from svc.sandbox.resources import api_keys
 from svc.sandbox.store.sqlite import Store
 from svc.sandbox.store.transaction import Transaction
-from unit.sandbox.lab import Kit, Lab, export
+from unit.sandbox.lab import Lab, emit_paid, export, new_order
 
 
 @pytest.fixture
@@ -26,236 +26,192 @@ def commits(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return seen
 
 
-def test_calls_of_one_turn_share_a_commit(lab: Lab, kit: Kit, commits: list[str]) -> None:
+async def test_calls_of_one_turn_share_a_commit(lab: Lab, commits: list[str]) -> None:
     """Two calls that arrive together cost one commit; two in a row cost two."""
-
-    async def story() -> None:
-        async with lab.running() as engine:
-            commits.clear()
-            first, second = await asyncio.gather(
-                engine.run("test", kit.new_order), engine.run("live", kit.new_order)
-            )
-            assert first["id"] != second["id"]
-            assert commits == ["commit"]
-            await engine.run("test", kit.new_order)
-            assert commits == ["commit"] * 2
-
-    lab.play(story)
+    async with lab.running() as engine:
+        commits.clear()
+        first, second = await asyncio.gather(
+            engine.run("test", new_order), engine.run("live", new_order)
+        )
+        assert first["id"] != second["id"]
+        assert commits == ["commit"]
+        await engine.run("test", new_order)
+        assert commits == ["commit"] * 2
 
 
 @pytest.mark.parametrize(("known", "turns", "expected"), [(2, 1, 1), (2, 2, 1), (0, 1, 2)])
-def test_group_waits_for_those_on_their_way(
-    lab: Lab, kit: Kit, commits: list[str], known: int, turns: int, expected: int
+async def test_group_waits_for_those_on_their_way(
+    lab: Lab, commits: list[str], known: int, turns: int, expected: int
 ) -> None:
     """A request that has begun and comes a turn or two later shares the commit."""
     lab.under_way = known
+    async with lab.running() as engine:
+        commits.clear()
 
-    async def story() -> None:
-        async with lab.running() as engine:
-            commits.clear()
+        async def later() -> None:
+            for _ in range(turns):
+                await asyncio.sleep(0)
+            await engine.run("test", new_order)
 
-            async def later() -> None:
-                for _ in range(turns):
-                    await asyncio.sleep(0)
-                await engine.run("test", kit.new_order)
-
-            await asyncio.gather(engine.run("test", kit.new_order), later())
-            assert commits == ["commit"] * expected
-            assert len(engine.read("test", lambda tx: tx.find("order"))) == 2
-
-    lab.play(story)
+        await asyncio.gather(engine.run("test", new_order), later())
+        assert commits == ["commit"] * expected
+        assert len(engine.read("test", lambda tx: tx.find("order"))) == 2
 
 
-def test_group_does_not_wait_long(lab: Lab, kit: Kit, commits: list[str]) -> None:
+async def test_group_does_not_wait_long(lab: Lab, commits: list[str]) -> None:
     """Requests that are held, by a fault rule say, hold nobody else."""
     lab.under_way = 9
-
-    async def story() -> None:
-        async with lab.running() as engine:
-            commits.clear()
-            call = asyncio.create_task(engine.run("test", kit.new_order))
-            for _ in range(4):  # its own turn, the group's, and two more
-                assert not commits
-                await asyncio.sleep(0)
-            assert commits == ["commit"]
-            await call
-
-    lab.play(story)
+    async with lab.running() as engine:
+        commits.clear()
+        call = asyncio.create_task(engine.run("test", new_order))
+        for _ in range(4):  # its own turn, the group's, and two more
+            assert not commits
+            await asyncio.sleep(0)
+        assert commits == ["commit"]
+        await call
 
 
-def test_lone_call_waits_for_no_turn(lab: Lab, kit: Kit, commits: list[str]) -> None:
+async def test_lone_call_waits_for_no_turn(lab: Lab, commits: list[str]) -> None:
     """With nobody else on his way there is nobody to share a commit with."""
     lab.under_way = 1
-
-    async def story() -> None:
-        async with lab.running() as engine:
-            commits.clear()
-            asyncio.get_running_loop().call_soon(commits.append, "the next turn")
-            await engine.run("test", kit.new_order)
-            assert commits == ["commit"]
-            await asyncio.sleep(0)
-            assert commits == ["commit", "the next turn"]
-            assert len(engine.read("test", lambda tx: tx.find("order"))) == 1
-
-    lab.play(story)
+    async with lab.running() as engine:
+        commits.clear()
+        asyncio.get_running_loop().call_soon(commits.append, "the next turn")
+        await engine.run("test", new_order)
+        assert commits == ["commit"]
+        await asyncio.sleep(0)
+        assert commits == ["commit", "the next turn"]
+        assert len(engine.read("test", lambda tx: tx.find("order"))) == 1
 
 
-def test_lone_call_that_fails_leaves_nothing(lab: Lab, kit: Kit, commits: list[str]) -> None:
+async def test_lone_call_that_fails_leaves_nothing(lab: Lab, commits: list[str]) -> None:
     """Neither effects nor ids, and nothing is written."""
     lab.under_way = 1
+    async with lab.running() as engine:
+        commits.clear()
 
-    async def story() -> None:
-        async with lab.running() as engine:
-            commits.clear()
+        def fails(tx: Transaction) -> None:
+            tx.move_balance("EUR", 5)
+            tx.update_settings({"smart_retries": True})
+            new_order(tx)
+            raise ValueError("no")
 
-            def fails(tx: Transaction) -> None:
-                tx.move_balance("EUR", 5)
-                tx.update_settings({"smart_retries": True})
-                kit.new_order(tx)
-                raise ValueError("no")
-
-            with pytest.raises(ValueError):
-                await engine.run("test", fails)
-            assert commits == []
-            assert engine.settings["smart_retries"] is False
-            first = await engine.run("test", kit.new_order)
-            found = engine.read("test", lambda tx: (tx.balance("EUR"), tx.find("order")))
-            assert found == (0, [first])
-
-    lab.play(story)
+        with pytest.raises(ValueError):
+            await engine.run("test", fails)
+        assert commits == []
+        assert engine.settings["smart_retries"] is False
+        first = await engine.run("test", new_order)
+        found = engine.read("test", lambda tx: (tx.balance("EUR"), tx.find("order")))
+        assert found == (0, [first])
 
 
-def test_lone_call_learns_that_its_commit_failed(
-    lab: Lab, kit: Kit, monkeypatch: pytest.MonkeyPatch
+async def test_lone_call_learns_that_its_commit_failed(
+    lab: Lab, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A full disk: the call fails, nothing happened, and the next one works."""
     lab.under_way = 1
+    async with lab.running() as engine:
+        with monkeypatch.context() as broken:
 
-    async def story() -> None:
-        async with lab.running() as engine:
-            with monkeypatch.context() as broken:
+            def full(_: Store) -> None:
+                raise LocalError("disk full")
 
-                def full(_: Store) -> None:
-                    raise LocalError("disk full")
-
-                broken.setattr(Store, "commit", full)
-                with pytest.raises(LocalError, match="disk full"):
-                    await engine.run("test", kit.new_order)
-            assert engine.read("test", lambda tx: tx.find("order")) == []
-            await engine.run("test", kit.new_order)
-
-    lab.play(story)
+            broken.setattr(Store, "commit", full)
+            with pytest.raises(LocalError, match="disk full"):
+                await engine.run("test", new_order)
+        assert engine.read("test", lambda tx: tx.find("order")) == []
+        await engine.run("test", new_order)
 
 
 @pytest.mark.parametrize("alone", [True, False])
-def test_call_that_hides_a_lost_transaction_is_no_success(
-    lab: Lab, kit: Kit, *, alone: bool
-) -> None:
+async def test_call_that_hides_a_lost_transaction_is_no_success(lab: Lab, *, alone: bool) -> None:
     """SQLite gave it up and the call went on all the same: what it did is on no disk."""
     lab.under_way = int(alone)
+    async with lab.running() as engine:
 
-    async def story() -> None:
-        async with lab.running() as engine:
+        def loses(tx: Transaction) -> object:
+            new_order(tx)
+            tx.store.rollback()
+            return "done"
 
-            def loses(tx: Transaction) -> object:
-                kit.new_order(tx)
-                tx.store.rollback()
-                return "done"
-
-            calls: list[Callable[[Transaction], object]] = (
-                [loses] if alone else [kit.new_order, loses]
-            )
-            outcomes = await asyncio.gather(
-                *(engine.run("test", call) for call in calls), return_exceptions=True
-            )
-            assert {type(each) for each in outcomes} == {LocalError}
-            assert engine.read("test", lambda tx: tx.find("order")) == []
-            await engine.run("test", kit.new_order)
-
-    lab.play(story)
+        calls: list[Callable[[Transaction], object]] = [loses] if alone else [new_order, loses]
+        outcomes = await asyncio.gather(
+            *(engine.run("test", call) for call in calls), return_exceptions=True
+        )
+        assert {type(each) for each in outcomes} == {LocalError}
+        assert engine.read("test", lambda tx: tx.find("order")) == []
+        await engine.run("test", new_order)
 
 
-def test_lone_call_takes_an_open_group_along(lab: Lab, kit: Kit, commits: list[str]) -> None:
+async def test_lone_call_takes_an_open_group_along(lab: Lab, commits: list[str]) -> None:
     """What a job has begun is on disk with it, and a failure takes back its own part only."""
+    async with lab.running() as engine:
+        commits.clear()
 
-    async def story() -> None:
-        async with lab.running() as engine:
-            commits.clear()
+        def fails(tx: Transaction) -> None:
+            new_order(tx)
+            raise ValueError("no")
 
-            def fails(tx: Transaction) -> None:
-                kit.new_order(tx)
-                raise ValueError("no")
-
-            job = asyncio.create_task(engine.run("test", kit.new_order))
-            await asyncio.sleep(0)
-            lab.under_way = 1
-            with pytest.raises(ValueError):
-                await engine.run("test", fails)
-            assert commits == ["commit"]
-            assert [(await job)["id"]] == [
-                one["id"] for one in engine.read("test", lambda tx: tx.find("order"))
-            ]
-
-    lab.play(story)
+        job = asyncio.create_task(engine.run("test", new_order))
+        await asyncio.sleep(0)
+        lab.under_way = 1
+        with pytest.raises(ValueError):
+            await engine.run("test", fails)
+        assert commits == ["commit"]
+        assert [(await job)["id"]] == [
+            one["id"] for one in engine.read("test", lambda tx: tx.find("order"))
+        ]
 
 
-def test_call_returns_only_after_its_commit(lab: Lab, kit: Kit, commits: list[str]) -> None:
+async def test_call_returns_only_after_its_commit(lab: Lab, commits: list[str]) -> None:
     """Nobody is told of an effect that is not on disk (R82)."""
+    async with lab.running() as engine:
+        commits.clear()
 
-    async def story() -> None:
-        async with lab.running() as engine:
-            commits.clear()
+        async def call(name: str) -> None:
+            await engine.run("test", new_order)
+            commits.append(name)
 
-            async def call(name: str) -> None:
-                await engine.run("test", kit.new_order)
-                commits.append(name)
-
-            await asyncio.gather(call("a"), call("b"))
-            assert commits == ["commit", "a", "b"]
-
-    lab.play(story)
+        await asyncio.gather(call("a"), call("b"))
+        assert commits == ["commit", "a", "b"]
 
 
-def test_failed_call_takes_back_only_its_own_effects(lab: Lab, kit: Kit) -> None:
+async def test_failed_call_takes_back_only_its_own_effects(lab: Lab) -> None:
     """A neighbour in the same commit keeps its object, event and balance."""
+    async with lab.running() as engine:
 
-    async def story() -> None:
-        async with lab.running() as engine:
+        def fails(tx: Transaction) -> None:
+            tx.move_balance("EUR", 5)
+            tx.update_settings({"smart_retries": True})
+            emit_paid(tx)
+            raise ValueError("no")
 
-            def fails(tx: Transaction) -> None:
-                tx.move_balance("EUR", 5)
-                tx.update_settings({"smart_retries": True})
-                kit.emit_paid(tx)
-                raise ValueError("no")
+        def works(tx: Transaction) -> str:
+            tx.move_balance("EUR", 1)
+            return emit_paid(tx)
 
-            def works(tx: Transaction) -> str:
-                tx.move_balance("EUR", 1)
-                return kit.emit_paid(tx)
+        one, error, two = await asyncio.gather(
+            engine.run("test", works),
+            engine.run("test", fails),
+            engine.run("test", works),
+            return_exceptions=True,
+        )
+        assert isinstance(error, ValueError)
+        assert engine.settings["smart_retries"] is False
 
-            one, error, two = await asyncio.gather(
-                engine.run("test", works),
-                engine.run("test", fails),
-                engine.run("test", works),
-                return_exceptions=True,
-            )
-            assert isinstance(error, ValueError)
-            assert engine.settings["smart_retries"] is False
+        def look(tx: Transaction) -> tuple[int, int, int]:
+            events = sum(tx.get("event", str(event)) is not None for event in (one, two))
+            return tx.balance("EUR"), len(tx.find("order")), events
 
-            def look(tx: Transaction) -> tuple[int, int, int]:
-                events = sum(tx.get("event", str(event)) is not None for event in (one, two))
-                return tx.balance("EUR"), len(tx.find("order")), events
-
-            assert engine.read("test", look) == (2, 2, 2)
-
-    lab.play(story)
+        assert engine.read("test", look) == (2, 2, 2)
 
 
-def test_failed_calls_leave_the_file_as_if_they_had_never_been(lab: Lab, kit: Kit) -> None:
+async def test_failed_calls_leave_the_file_as_if_they_had_never_been(lab: Lab) -> None:
     """What came before in the group stays, with the same numbers (R82)."""
 
     def works(tx: Transaction) -> None:
         tx.move_balance("EUR", 1)
-        kit.emit_paid(tx)
+        emit_paid(tx)
         tx.schedule(60, "none", "ord_1")
         tx.put_result(f"k{tx.balance('EUR')}", "print", 200, b"{}")
 
@@ -277,53 +233,45 @@ def test_failed_calls_leave_the_file_as_if_they_had_never_been(lab: Lab, kit: Ki
             return state["tables"]
 
     mixed = (fails, works, looks_and_fails, works, fails, fails, works, fails)
-    assert lab.play(lambda: left_by(*mixed)) == lab.play(lambda: left_by(works, works, works))
+    assert await left_by(*mixed) == await left_by(works, works, works)
 
 
-def test_group_whose_part_cannot_be_taken_back_is_lost_as_a_whole(
-    lab: Lab, kit: Kit, monkeypatch: pytest.MonkeyPatch
+async def test_group_whose_part_cannot_be_taken_back_is_lost_as_a_whole(
+    lab: Lab, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The disk fills up while a neighbour is taken back: no call reports success (R82)."""
+    async with lab.running() as engine:
+        with monkeypatch.context() as broken:
 
-    async def story() -> None:
-        async with lab.running() as engine:
-            with monkeypatch.context() as broken:
+            def full(_: Store, *, undo: bool) -> None:
+                raise LocalError("disk full")
 
-                def full(_: Store, *, undo: bool) -> None:
-                    raise LocalError("disk full")
+            def fails(tx: Transaction) -> None:
+                new_order(tx)
+                broken.setattr(Store, "end_part", full)
+                raise ValueError("no")
 
-                def fails(tx: Transaction) -> None:
-                    kit.new_order(tx)
-                    broken.setattr(Store, "end_part", full)
-                    raise ValueError("no")
-
-                outcomes = await asyncio.gather(
-                    engine.run("test", kit.new_order),
-                    engine.run("test", fails),
-                    return_exceptions=True,
-                )
-            assert [type(outcome) for outcome in outcomes] == [LocalError] * 2
-            assert engine.read("test", lambda tx: tx.find("order")) == []
-            await engine.run("test", kit.new_order)
-            assert len(engine.read("test", lambda tx: tx.find("order"))) == 1
-
-    lab.play(story)
+            outcomes = await asyncio.gather(
+                engine.run("test", new_order),
+                engine.run("test", fails),
+                return_exceptions=True,
+            )
+        assert [type(outcome) for outcome in outcomes] == [LocalError] * 2
+        assert engine.read("test", lambda tx: tx.find("order")) == []
+        await engine.run("test", new_order)
+        assert len(engine.read("test", lambda tx: tx.find("order"))) == 1
 
 
-def test_reset_shares_its_transaction_with_nobody(lab: Lab, kit: Kit, commits: list[str]) -> None:
+async def test_reset_shares_its_transaction_with_nobody(lab: Lab, commits: list[str]) -> None:
     """It may be a million rows long: as a part among others each page would be copied."""
-
-    async def story() -> None:
-        async with lab.running() as engine:
-            commits.clear()
-            await asyncio.gather(engine.run("test", kit.new_order), engine.reset())
-            assert commits == ["commit"] * 2
-            assert engine.read("test", lambda tx: tx.find("order")) == []
-
-    lab.play(story)
+    async with lab.running() as engine:
+        commits.clear()
+        await asyncio.gather(engine.run("test", new_order), engine.reset())
+        assert commits == ["commit"] * 2
+        assert engine.read("test", lambda tx: tx.find("order")) == []
 
 
-def test_failed_call_draws_no_ids(lab: Lab, kit: Kit) -> None:
+async def test_failed_call_draws_no_ids(lab: Lab) -> None:
     """With a seed a refused call does not shift the ids of the next one."""
 
     async def next_id(*, refused: bool) -> str:
@@ -336,164 +284,136 @@ def test_failed_call_draws_no_ids(lab: Lab, kit: Kit) -> None:
             if refused:
                 with pytest.raises(ValueError):
                     await engine.run("test", refuse)
-            doc = await engine.run("test", kit.new_order)
+            doc = await engine.run("test", new_order)
             return str(doc["id"])
 
-    assert lab.play(lambda: next_id(refused=True)) == lab.play(lambda: next_id(refused=False))
+    assert await next_id(refused=True) == await next_id(refused=False)
 
 
-def test_read_does_not_show_what_is_not_on_disk(lab: Lab, kit: Kit, commits: list[str]) -> None:
+async def test_read_does_not_show_what_is_not_on_disk(lab: Lab, commits: list[str]) -> None:
     """A read that comes while a call waits for its group answers at once, without it."""
+    async with lab.running() as engine:
+        commits.clear()
 
-    async def story() -> None:
-        async with lab.running() as engine:
-            commits.clear()
+        async def look() -> None:
+            found = engine.read("test", lambda tx: len(tx.find("order")))
+            commits.append(f"saw {found}")
 
-            async def look() -> None:
-                found = engine.read("test", lambda tx: len(tx.find("order")))
-                commits.append(f"saw {found}")
-
-            await asyncio.gather(engine.run("test", kit.new_order), look())
-            assert commits == ["saw 0", "commit"]
-            await look()
-            assert commits[-1] == "saw 1"
-
-    lab.play(story)
+        await asyncio.gather(engine.run("test", new_order), look())
+        assert commits == ["saw 0", "commit"]
+        await look()
+        assert commits[-1] == "saw 1"
 
 
-def test_peek_does_not_wait(lab: Lab, kit: Kit, commits: list[str]) -> None:
+async def test_peek_does_not_wait(lab: Lab, commits: list[str]) -> None:
     """Looking up whose key it is holds nobody up, whatever is being committed."""
-
-    async def story() -> None:
-        async with lab.running() as engine:
-            commits.clear()
-            call = asyncio.create_task(engine.run("test", kit.new_order))
-            await asyncio.sleep(0)
-            assert engine.read("test", lambda tx: len(tx.find("order"))) == 0
-            assert commits == []
-            await call
-            assert engine.read("test", lambda tx: len(tx.find("order"))) == 1
-
-    lab.play(story)
+    async with lab.running() as engine:
+        commits.clear()
+        call = asyncio.create_task(engine.run("test", new_order))
+        await asyncio.sleep(0)
+        assert engine.read("test", lambda tx: len(tx.find("order"))) == 0
+        assert commits == []
+        await call
+        assert engine.read("test", lambda tx: len(tx.find("order"))) == 1
 
 
-def test_failed_commit_fails_every_call_of_the_group(
-    lab: Lab, kit: Kit, monkeypatch: pytest.MonkeyPatch
+async def test_failed_commit_fails_every_call_of_the_group(
+    lab: Lab, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A full disk at the commit: all calls learn of it, none happened, the next one works."""
+    async with lab.running() as engine:
+        await engine.run("test", lambda tx: tx.set_balance("EUR", 1))
+        with monkeypatch.context() as broken:
 
-    async def story() -> None:
-        async with lab.running() as engine:
-            await engine.run("test", lambda tx: tx.set_balance("EUR", 1))
-            with monkeypatch.context() as broken:
-
-                def full(_: Store) -> None:
-                    raise LocalError("disk full")
-
-                broken.setattr(Store, "commit", full)
-                outcomes = await asyncio.gather(
-                    engine.run("test", lambda tx: tx.set_balance("EUR", 2)),
-                    engine.run("test", lambda tx: tx.update_settings({"country": "DE"})),
-                    engine.run("test", kit.new_order),
-                    return_exceptions=True,
-                )
-            assert [type(outcome) for outcome in outcomes] == [LocalError] * 3
-            assert engine.read("test", lambda tx: tx.balance("EUR")) == 1
-            assert engine.settings["country"] == "US"
-            assert engine.read("test", lambda tx: tx.find("order")) == []
-            await engine.run("test", kit.new_order)
-
-    lab.play(story)
-
-
-def test_lost_transaction_fails_the_neighbours_too(
-    lab: Lab, kit: Kit, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """When SQLite gives up a whole transaction inside one call, no other call reports success."""
-
-    async def story() -> None:
-        async with lab.running() as engine:
-
-            def ruins(tx: Transaction) -> None:
-                tx.store.rollback()
+            def full(_: Store) -> None:
                 raise LocalError("disk full")
 
+            broken.setattr(Store, "commit", full)
             outcomes = await asyncio.gather(
-                engine.run("test", kit.new_order),
-                engine.run("test", ruins),
-                engine.run("test", lambda tx: tx.set_balance("EUR", 3)),
+                engine.run("test", lambda tx: tx.set_balance("EUR", 2)),
+                engine.run("test", lambda tx: tx.update_settings({"country": "DE"})),
+                engine.run("test", new_order),
                 return_exceptions=True,
             )
-            assert {type(outcome) for outcome in outcomes} == {LocalError}
-            assert engine.read("test", lambda tx: tx.find("order")) == []
-            assert engine.read("test", lambda tx: tx.balance("EUR")) == 0
+        assert [type(outcome) for outcome in outcomes] == [LocalError] * 3
+        assert engine.read("test", lambda tx: tx.balance("EUR")) == 1
+        assert engine.settings["country"] == "US"
+        assert engine.read("test", lambda tx: tx.find("order")) == []
+        await engine.run("test", new_order)
 
-    lab.play(story)
+
+async def test_lost_transaction_fails_the_neighbours_too(
+    lab: Lab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """When SQLite gives up a whole transaction inside one call, no other call reports success."""
+    async with lab.running() as engine:
+
+        def ruins(tx: Transaction) -> None:
+            tx.store.rollback()
+            raise LocalError("disk full")
+
+        outcomes = await asyncio.gather(
+            engine.run("test", new_order),
+            engine.run("test", ruins),
+            engine.run("test", lambda tx: tx.set_balance("EUR", 3)),
+            return_exceptions=True,
+        )
+        assert {type(outcome) for outcome in outcomes} == {LocalError}
+        assert engine.read("test", lambda tx: tx.find("order")) == []
+        assert engine.read("test", lambda tx: tx.balance("EUR")) == 0
 
 
-def test_cancelled_caller_does_not_disturb_the_group(lab: Lab, kit: Kit) -> None:
+async def test_cancelled_caller_does_not_disturb_the_group(lab: Lab) -> None:
     """A client that goes away before the commit leaves its neighbours' answers alone."""
-
-    async def story() -> None:
-        async with lab.running() as engine:
-            gone = asyncio.create_task(engine.run("test", kit.new_order))
-            stays = asyncio.create_task(engine.run("test", kit.new_order))
-            await asyncio.sleep(0)
-            gone.cancel()
-            await stays
-            assert len(engine.read("test", lambda tx: tx.find("order"))) == 2
-
-    lab.play(story)
+    async with lab.running() as engine:
+        gone = asyncio.create_task(engine.run("test", new_order))
+        stays = asyncio.create_task(engine.run("test", new_order))
+        await asyncio.sleep(0)
+        gone.cancel()
+        await stays
+        assert len(engine.read("test", lambda tx: tx.find("order"))) == 2
 
 
-def test_what_is_kept_in_memory_is_what_is_stored(lab: "Lab") -> None:
+async def test_what_is_kept_in_memory_is_what_is_stored(lab: "Lab") -> None:
     """What every request asks for is read once, and anew when it changed or was taken back."""
+    async with lab.running() as engine:
+        key = await engine.run("test", lambda tx: api_keys.create(tx, {"type": "secret"}))
 
-    async def story() -> None:
-        async with lab.running() as engine:
-            key = await engine.run("test", lambda tx: api_keys.create(tx, {"type": "secret"}))
+        def known(tx: Transaction) -> object:
+            found = api_keys.find(tx, key["secret"])
+            return found and found["expires_at"]
 
-            def known(tx: Transaction) -> object:
-                found = api_keys.find(tx, key["secret"])
-                return found and found["expires_at"]
+        def roll(tx: Transaction) -> None:
+            api_keys.roll(tx, tx.stored("api_key", key["id"]), {})
+            assert known(tx)
 
-            def roll(tx: Transaction) -> None:
-                api_keys.roll(tx, tx.stored("api_key", key["id"]), {})
-                assert known(tx)
+        def refused(tx: Transaction) -> None:
+            roll(tx)
+            raise ValueError
 
-            def refused(tx: Transaction) -> None:
-                roll(tx)
-                raise ValueError
-
-            assert engine.read("test", known) is None
-            with pytest.raises(ValueError):
-                await engine.run("test", refused)
-            assert engine.read("test", known) is None
-            await engine.run("test", roll)
-            assert engine.read("test", known)
-            assert engine.read("live", lambda tx: api_keys.find(tx, key["secret"])) is None
-            await engine.reset(seed=7)
-            assert engine.read("test", lambda tx: api_keys.find(tx, key["secret"])) is None
-
-    lab.play(story)
+        assert engine.read("test", known) is None
+        with pytest.raises(ValueError):
+            await engine.run("test", refused)
+        assert engine.read("test", known) is None
+        await engine.run("test", roll)
+        assert engine.read("test", known)
+        assert engine.read("live", lambda tx: api_keys.find(tx, key["secret"])) is None
+        await engine.reset(seed=7)
+        assert engine.read("test", lambda tx: api_keys.find(tx, key["secret"])) is None
 
 
-def test_what_was_removed_is_no_longer_known(lab: "Lab") -> None:
+async def test_what_was_removed_is_no_longer_known(lab: "Lab") -> None:
     """A removed key is refused at once, and its text may be another's from then on."""
+    async with lab.running() as engine:
+        key = await engine.run("test", lambda tx: api_keys.create(tx, {"type": "secret"}))
+        assert engine.read("test", lambda tx: api_keys.find(tx, key["secret"]))
 
-    async def story() -> None:
-        async with lab.running() as engine:
-            key = await engine.run("test", lambda tx: api_keys.create(tx, {"type": "secret"}))
-            assert engine.read("test", lambda tx: api_keys.find(tx, key["secret"]))
+        def remove(tx: Transaction) -> None:
+            assert tx.remove("api_key", key["id"])
+            assert api_keys.find(tx, key["secret"]) is None
 
-            def remove(tx: Transaction) -> None:
-                assert tx.remove("api_key", key["id"])
-                assert api_keys.find(tx, key["secret"]) is None
-
-            await engine.run("test", remove)
-            await engine.run("test", lambda tx: api_keys.register(tx, key["secret"], "restricted"))
-            found = engine.read("test", lambda tx: api_keys.find(tx, key["secret"]))
-            assert found is not None
-            assert found["type"] == "restricted"
-
-    lab.play(story)
+        await engine.run("test", remove)
+        await engine.run("test", lambda tx: api_keys.register(tx, key["secret"], "restricted"))
+        found = engine.read("test", lambda tx: api_keys.find(tx, key["secret"]))
+        assert found is not None
+        assert found["type"] == "restricted"

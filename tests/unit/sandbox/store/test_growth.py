@@ -12,7 +12,7 @@ from svc.sandbox.store.documents import DocumentRows
 from svc.sandbox.store.export import dump
 from svc.sandbox.store.ids import IdSource
 from svc.sandbox.store.sqlite import TABLES, Store
-from unit.sandbox.lab import Kit, Lab, export
+from unit.sandbox.lab import Lab, export, new_order
 
 # Each is read to the end of a page by its order.
 GROWING: Final = re.compile(r"SCAN (docs|events|jobs|deliveries|results)\b|USE TEMP B-TREE")
@@ -100,41 +100,37 @@ def test_an_export_needs_no_room_of_its_own_to_sort() -> None:
         assert [step for step in plans if "FOR ORDER BY" in step] == []
 
 
-def test_a_start_takes_the_count_of_documents_from_what_was_saved(lab: Lab, kit: Kit) -> None:
+async def test_a_start_takes_the_count_of_documents_from_what_was_saved(lab: Lab) -> None:
     """A start that looks for the newest one reads through all of them; an older file is counted."""
 
     async def made() -> int:
         async with lab.running() as engine:
-            await engine.run("test", kit.new_order)
+            await engine.run("test", new_order)
             tables = (await export(engine))["tables"]
             return max(int(row["seq"]) for row in tables["docs"])
 
-    first = lab.play(made)
-    assert lab.play(made) == first + 1
+    first = await made()
+    assert await made() == first + 1
     with closing(sqlite3.connect(lab.path)) as file, file:
         file.execute("UPDATE docs SET seq = 90 WHERE seq = 1")
-    assert lab.play(made) == 90  # told, not looked for
+    assert await made() == 90  # told, not looked for
     with closing(sqlite3.connect(lab.path)) as file, file:
         file.execute(
             "UPDATE meta SET value = json_remove(value, '$.sequence') WHERE name = 'state'"
         )
-    assert lab.play(made) == 91
+    assert await made() == 91
 
 
-def test_who_reads_does_not_wait_for_an_export(lab: Lab, kit: Kit) -> None:
+async def test_who_reads_does_not_wait_for_an_export(lab: Lab) -> None:
     """It shows one moment: who writes waits until it is written down, and nobody else does."""
-
-    async def story() -> None:
-        async with lab.running() as engine:
-            before = await engine.run("test", kit.new_order)
-            taking = asyncio.ensure_future(export(engine))
-            for _ in range(3):
-                await asyncio.sleep(0)
-            writing = asyncio.ensure_future(engine.run("test", kit.new_order))
-            found = engine.read("test", lambda tx: tx.find("order"))
-            assert (found, writing.done(), taking.done()) == ([before], False, False)
-            shown = [row["id"] for row in (await taking)["tables"]["docs"]]
-            after = await writing
-            assert (before["id"] in shown, after["id"] in shown) == (True, False)
-
-    lab.play(story)
+    async with lab.running() as engine:
+        before = await engine.run("test", new_order)
+        taking = asyncio.ensure_future(export(engine))
+        for _ in range(3):
+            await asyncio.sleep(0)
+        writing = asyncio.ensure_future(engine.run("test", new_order))
+        found = engine.read("test", lambda tx: tx.find("order"))
+        assert (found, writing.done(), taking.done()) == ([before], False, False)
+        shown = [row["id"] for row in (await taking)["tables"]["docs"]]
+        after = await writing
+        assert (before["id"] in shown, after["id"] in shown) == (True, False)

@@ -6,7 +6,7 @@ from collections import Counter
 import pytest
 
 from svc.sandbox.store.ids import IdSource
-from unit.sandbox.lab import Kit, Lab
+from unit.sandbox.lab import Lab, new_order
 
 
 def zeros(count: int) -> bytes:
@@ -63,48 +63,44 @@ def test_derived_ids_do_not_move_the_sequence() -> None:
     assert one.derive("dlv_", "evt_1", "we_1", 1) == other.derive("dlv_", "evt_1", "we_1", 1)
 
 
-def test_restart_continues_the_sequence(lab: Lab, kit: Kit) -> None:
+async def test_restart_continues_the_sequence(lab: Lab) -> None:
     """A sandbox that was stopped gives the ids that it would have given."""
 
     async def draw(path: str, runs: list[int]) -> list[str]:
         made: list[str] = []
         for count in runs:
             async with lab.running(path=path) as engine:
-                made += [(await engine.run("test", kit.new_order))["id"] for _ in range(count)]
+                made += [(await engine.run("test", new_order))["id"] for _ in range(count)]
         return made
 
-    interrupted = lab.play(lambda: draw(lab.path, [3, 2, 1]))
-    assert interrupted == lab.play(lambda: draw(lab.path + ".2", [6]))
+    interrupted = await draw(lab.path, [3, 2, 1])
+    assert interrupted == await draw(lab.path + ".2", [6])
     assert len(set(interrupted)) == 6
 
 
-def test_request_ids_stay_unique_over_restarts(lab: Lab) -> None:
+async def test_request_ids_stay_unique_over_restarts(lab: Lab) -> None:
     """Reads are not saved, yet no request id comes twice."""
 
     async def draw() -> list[str]:
         async with lab.running() as engine:
             return [engine.request_id() for _ in range(5)]
 
-    drawn = [identity for _ in range(3) for identity in lab.play(draw)]
+    drawn = [identity for _ in range(3) for identity in await draw()]
     assert len(set(drawn)) == 15
 
 
-def test_reset_begins_the_sequence_again(lab: Lab, kit: Kit) -> None:
+async def test_reset_begins_the_sequence_again(lab: Lab) -> None:
     """Reset replays the seed it has, or takes the one that it is given."""
+    async with lab.running(seed=1) as engine:
 
-    async def story() -> None:
-        async with lab.running(seed=1) as engine:
+        async def first() -> str:
+            return str((await engine.run("test", new_order))["id"])
 
-            async def first() -> str:
-                return str((await engine.run("test", kit.new_order))["id"])
-
-            before = await first()
-            await engine.reset()
-            assert await first() == before
-            await engine.reset(seed=2)
-            other = await first()
-            assert other != before
-            await engine.reset()
-            assert await first() == other
-
-    lab.play(story)
+        before = await first()
+        await engine.reset()
+        assert await first() == before
+        await engine.reset(seed=2)
+        other = await first()
+        assert other != before
+        await engine.reset()
+        assert await first() == other

@@ -9,68 +9,60 @@ import pytest
 from svc.sandbox.store.documents import Doc, DocumentRows
 from svc.sandbox.store.sqlite import Store
 from svc.sandbox.store.transaction import Transaction
-from unit.sandbox.lab import Kit, Lab
+from unit.sandbox.lab import Lab, new_order
 
 STATUSES = ("requires_payment", "paid", "cancelled")
 
 
-def fill(lab: Lab, kit: Kit, count: int, *, apart: int) -> list[str]:
+async def fill(lab: Lab, count: int, *, apart: int) -> list[str]:
     """Creates orders, `apart` seconds from each other; returns their ids, oldest first."""
-
-    async def story() -> list[str]:
-        async with lab.running() as engine:
-            made = []
-            for number in range(count):
-                create = partial(kit.new_order, status=STATUSES[number % len(STATUSES)])
-                doc = await engine.run("test", create)
-                made.append(doc["id"])
-                if apart:
-                    await engine.runner.advance(to=engine.clock.now() + apart * 1_000_000)
-            return made
-
-    return lab.play(story)
+    async with lab.running() as engine:
+        made = []
+        for number in range(count):
+            create = partial(new_order, status=STATUSES[number % len(STATUSES)])
+            doc = await engine.run("test", create)
+            made.append(doc["id"])
+            if apart:
+                await engine.runner.advance(to=engine.clock.now() + apart * 1_000_000)
+        return made
 
 
 def page(tx: Transaction, kind: str = "order", **asked: Any) -> tuple[list[Doc], bool]:
     return tx.page(kind, **asked)
 
 
-def pages(lab: Lab, **asked: Any) -> list[list[str]]:
+async def pages(lab: Lab, **asked: Any) -> list[list[str]]:
     """Follows the pages to the end."""
-
-    async def story() -> list[list[str]]:
-        async with lab.running() as engine:
-            found, after, more = [], None, True
-            while more:
-                docs, more = engine.read("test", partial(page, after=after, **asked))
-                found.append([doc["id"] for doc in docs])
-                after = docs[-1]["id"] if docs else None
-            return found
-
-    return lab.play(story)
+    async with lab.running() as engine:
+        found, after, more = [], None, True
+        while more:
+            docs, more = engine.read("test", partial(page, after=after, **asked))
+            found.append([doc["id"] for doc in docs])
+            after = docs[-1]["id"] if docs else None
+        return found
 
 
 @pytest.mark.parametrize("apart", [0, 1], ids=["same second", "a second apart"])
-def test_pages_show_every_order_once_newest_first(lab: Lab, kit: Kit, apart: int) -> None:
+async def test_pages_show_every_order_once_newest_first(lab: Lab, apart: int) -> None:
     """Equal times are ordered by creation, newest first (assumptions: Lists)."""
-    made = fill(lab, kit, 7, apart=apart)
+    made = await fill(lab, 7, apart=apart)
     newest = made[::-1]
-    assert pages(lab, limit=3) == [newest[:3], newest[3:6], newest[6:]]
+    assert await pages(lab, limit=3) == [newest[:3], newest[3:6], newest[6:]]
 
 
-def test_page_that_ends_exactly_has_no_more(lab: Lab, kit: Kit) -> None:
+async def test_page_that_ends_exactly_has_no_more(lab: Lab) -> None:
     """`has_more` is true only when a further match exists."""
-    made = fill(lab, kit, 6, apart=0)
-    assert pages(lab, limit=6) == [made[::-1]]
-    assert pages(lab, limit=5) == [made[:0:-1], made[:1]]
-    assert pages(lab, limit=3, equals={"status": "nothing"}) == [[]]
+    made = await fill(lab, 6, apart=0)
+    assert await pages(lab, limit=6) == [made[::-1]]
+    assert await pages(lab, limit=5) == [made[:0:-1], made[:1]]
+    assert await pages(lab, limit=3, equals={"status": "nothing"}) == [[]]
 
 
-def test_page_filters_and_still_counts_further_matches(lab: Lab, kit: Kit) -> None:
+async def test_page_filters_and_still_counts_further_matches(lab: Lab) -> None:
     """A filter applies before the limit and before `has_more`."""
-    made = fill(lab, kit, 9, apart=0)
+    made = await fill(lab, 9, apart=0)
     paid = made[1::3][::-1]
-    assert pages(lab, limit=2, equals={"status": "paid"}) == [paid[:2], paid[2:]]
+    assert await pages(lab, limit=2, equals={"status": "paid"}) == [paid[:2], paid[2:]]
 
 
 @pytest.mark.parametrize(
@@ -84,18 +76,16 @@ def test_page_filters_and_still_counts_further_matches(lab: Lab, kit: Kit) -> No
         ({"gt": "2026-10-01T09:00:04Z"}, []),
     ],
 )
-def test_page_bounds_are_exact(
-    lab: Lab, kit: Kit, bounds: dict[str, str], expected: list[int]
-) -> None:
+async def test_page_bounds_are_exact(lab: Lab, bounds: dict[str, str], expected: list[int]) -> None:
     """`created[gte]` and its kin include or leave out the very second."""
-    made = fill(lab, kit, 5, apart=1)
-    found = [identity for page in pages(lab, limit=2, bounds=bounds) for identity in page]
+    made = await fill(lab, 5, apart=1)
+    found = [identity for page in await pages(lab, limit=2, bounds=bounds) for identity in page]
     assert found == [made[number] for number in expected]
 
 
-def test_page_starts_after_an_object_that_no_filter_matches(lab: Lab, kit: Kit) -> None:
+async def test_page_starts_after_an_object_that_no_filter_matches(lab: Lab) -> None:
     """`starting_after` need not match the filters (assumptions: Lists)."""
-    made = fill(lab, kit, 6, apart=0)
+    made = await fill(lab, 6, apart=0)
 
     async def story() -> list[str]:
         async with lab.running() as engine:
@@ -105,25 +95,21 @@ def test_page_starts_after_an_object_that_no_filter_matches(lab: Lab, kit: Kit) 
             )
             return [doc["id"] for doc in docs]
 
-    assert lab.play(story) == [made[1]]
+    assert await story() == [made[1]]
 
 
 @pytest.mark.parametrize("after", ["ord_nothing", "ord_\ud800"])
-def test_page_after_an_unknown_object_is_refused(lab: Lab, kit: Kit, after: str) -> None:
+async def test_page_after_an_unknown_object_is_refused(lab: Lab, after: str) -> None:
     """An id of nothing, of the other mode or of another kind is no place to start."""
-
-    async def story() -> None:
-        async with lab.running() as engine:
-            live = await engine.run("live", kit.new_order)
-            for mode, kind, start in (
-                ("test", "order", after),
-                ("test", "order", live["id"]),
-                ("live", "refund", live["id"]),
-            ):
-                with pytest.raises(KeyError):
-                    engine.read(mode, partial(page, kind=kind, limit=1, after=start))
-
-    lab.play(story)
+    async with lab.running() as engine:
+        live = await engine.run("live", new_order)
+        for mode, kind, start in (
+            ("test", "order", after),
+            ("test", "order", live["id"]),
+            ("live", "refund", live["id"]),
+        ):
+            with pytest.raises(KeyError):
+                engine.read(mode, partial(page, kind=kind, limit=1, after=start))
 
 
 @pytest.mark.parametrize(
@@ -161,58 +147,50 @@ def steps(store: Store, equals: dict[str, str], after: str | None) -> int:
     return counted
 
 
-def test_find_returns_the_oldest_first(lab: Lab, kit: Kit) -> None:
+async def test_find_returns_the_oldest_first(lab: Lab) -> None:
     """State machines walk objects in the order in which they came to be."""
-    made = fill(lab, kit, 6, apart=0)
+    made = await fill(lab, 6, apart=0)
 
     async def story() -> list[str]:
         async with lab.running() as engine:
             found = engine.read("test", lambda tx: tx.find("order", status="paid"))
             return [doc["id"] for doc in found]
 
-    assert lab.play(story) == [made[1], made[4]]
+    assert await story() == [made[1], made[4]]
 
 
-def test_modes_never_see_each_other(lab: Lab, kit: Kit) -> None:
+async def test_modes_never_see_each_other(lab: Lab) -> None:
     """A live object exists in live mode only: get, find, page, save, remove (R86)."""
+    async with lab.running() as engine:
+        doc = await engine.run("live", new_order)
 
-    async def story() -> None:
-        async with lab.running() as engine:
-            doc = await engine.run("live", kit.new_order)
+        def look(tx: Transaction) -> None:
+            assert tx.get("order", doc["id"]) is None
+            assert tx.find("order") == []
+            assert tx.page("order", limit=5) == ([], False)
+            assert not tx.remove("order", doc["id"])
+            with pytest.raises(KeyError):
+                tx.save({**doc, "amount": 1})
 
-            def look(tx: Transaction) -> None:
-                assert tx.get("order", doc["id"]) is None
-                assert tx.find("order") == []
-                assert tx.page("order", limit=5) == ([], False)
-                assert not tx.remove("order", doc["id"])
-                with pytest.raises(KeyError):
-                    tx.save({**doc, "amount": 1})
-
-            await engine.run("test", look)
-            assert engine.read("live", lambda tx: tx.get("order", doc["id"])) == doc
-
-    lab.play(story)
+        await engine.run("test", look)
+        assert engine.read("live", lambda tx: tx.get("order", doc["id"])) == doc
 
 
-def test_saved_document_keeps_its_place(lab: Lab, kit: Kit) -> None:
+async def test_saved_document_keeps_its_place(lab: Lab) -> None:
     """A change moves an order between filters, not within the list; copies are fresh."""
-    made = fill(lab, kit, 3, apart=0)
+    made = await fill(lab, 3, apart=0)
+    async with lab.running() as engine:
 
-    async def story() -> None:
-        async with lab.running() as engine:
+        def pay(tx: Transaction) -> None:
+            doc = tx.get("order", made[0])
+            assert doc is not None
+            doc["status"] = "paid"
+            tx.save(doc)
+            doc["amount"] = -1  # the stored one does not follow
+            stored = tx.get("order", made[0])
+            assert stored is not None
+            assert (stored["status"], stored["amount"]) == ("paid", 100)
 
-            def pay(tx: Transaction) -> None:
-                doc = tx.get("order", made[0])
-                assert doc is not None
-                doc["status"] = "paid"
-                tx.save(doc)
-                doc["amount"] = -1  # the stored one does not follow
-                stored = tx.get("order", made[0])
-                assert stored is not None
-                assert (stored["status"], stored["amount"]) == ("paid", 100)
-
-            await engine.run("test", pay)
-
-    lab.play(story)
-    assert pages(lab, limit=9) == [made[::-1]]
-    assert pages(lab, limit=9, equals={"status": "paid"}) == [[made[1], made[0]]]
+        await engine.run("test", pay)
+    assert await pages(lab, limit=9) == [made[::-1]]
+    assert await pages(lab, limit=9, equals={"status": "paid"}) == [[made[1], made[0]]]

@@ -11,252 +11,203 @@ from svc.sandbox.store.documents import compact, public
 from svc.sandbox.store.settings import DEFAULTS
 from svc.sandbox.store.transaction import Transaction
 from svc.service.facts import VERSIONS
-from unit.sandbox.lab import Kit, Lab, ScriptedReceiver
+from unit.sandbox.lab import Lab, ScriptedReceiver, add_endpoint, emit_paid, new_order
 
 DAY = 86400
 SECOND = 1_000_000
 
 
-def test_stored_result_is_held_for_exactly_24_hours(lab: Lab) -> None:
+async def test_stored_result_is_held_for_exactly_24_hours(lab: Lab) -> None:
     """One microsecond before 24 h it is replayed byte for byte; at 24 h the key is free (R81)."""
+    async with lab.running() as engine:
 
-    async def story() -> None:
-        async with lab.running() as engine:
+        def put(tx: Transaction, body: bytes) -> None:
+            tx.put_result("key", "print", 200, body)
 
-            def put(tx: Transaction, body: bytes) -> None:
-                tx.put_result("key", "print", 200, body)
-
-            await engine.run("test", lambda tx: put(tx, b'{"a": 1}'))
-            first = engine.clock.now()
-            await engine.runner.advance(to=first + DAY * SECOND - 1)
-            held = engine.read("test", lambda tx: tx.get_result("key"))
-            assert held is not None
-            assert (held.fingerprint, held.status, held.body) == ("print", 200, b'{"a": 1}')
-            assert engine.read("live", lambda tx: tx.get_result("key")) is None
-            await engine.runner.advance(to=first + DAY * SECOND)
-            assert engine.read("test", lambda tx: tx.get_result("key")) is None
-            await engine.run("test", lambda tx: put(tx, b"second"))
-            again = engine.read("test", lambda tx: tx.get_result("key"))
-            assert again is not None
-            assert again.body == b"second"
-
-    lab.play(story)
+        await engine.run("test", lambda tx: put(tx, b'{"a": 1}'))
+        first = engine.clock.now()
+        await engine.runner.advance(to=first + DAY * SECOND - 1)
+        held = engine.read("test", lambda tx: tx.get_result("key"))
+        assert held is not None
+        assert (held.fingerprint, held.status, held.body) == ("print", 200, b'{"a": 1}')
+        assert engine.read("live", lambda tx: tx.get_result("key")) is None
+        await engine.runner.advance(to=first + DAY * SECOND)
+        assert engine.read("test", lambda tx: tx.get_result("key")) is None
+        await engine.run("test", lambda tx: put(tx, b"second"))
+        again = engine.read("test", lambda tx: tx.get_result("key"))
+        assert again is not None
+        assert again.body == b"second"
 
 
-def test_what_is_read_once_for_all_cannot_be_changed(lab: Lab) -> None:
+async def test_what_is_read_once_for_all_cannot_be_changed(lab: Lab) -> None:
     """Else one request would change what the next ones see, and no commit would hold it."""
+    async with lab.running() as engine:
 
-    async def story() -> None:
-        async with lab.running() as engine:
+        def look(tx: Transaction) -> None:
+            fields = {"status": "enabled", "events": ["order.paid"], "metadata": {"a": "b"}}
+            endpoint = tx.new("webhook_endpoint", fields)
+            tx.add(endpoint)
+            known = tx.get_cached("webhook_endpoint", endpoint["id"])
+            assert known is tx.get_cached("webhook_endpoint", endpoint["id"])
+            assert known is not None
+            places: tuple[Any, ...] = (known, known["metadata"])
+            for place in places:
+                with pytest.raises(TypeError):
+                    place["status"] = "disabled"
+            with pytest.raises(AttributeError):
+                known["events"].append("order.canceled")
+            tx.save({**endpoint, "status": "disabled"})
+            now = tx.get_cached("webhook_endpoint", endpoint["id"])
+            assert now is not None
+            assert now["status"] == "disabled"
 
-            def look(tx: Transaction) -> None:
-                fields = {"status": "enabled", "events": ["order.paid"], "metadata": {"a": "b"}}
-                endpoint = tx.new("webhook_endpoint", fields)
-                tx.add(endpoint)
-                known = tx.get_cached("webhook_endpoint", endpoint["id"])
-                assert known is tx.get_cached("webhook_endpoint", endpoint["id"])
-                assert known is not None
-                places: tuple[Any, ...] = (known, known["metadata"])
-                for place in places:
-                    with pytest.raises(TypeError):
-                        place["status"] = "disabled"
-                with pytest.raises(AttributeError):
-                    known["events"].append("order.canceled")
-                tx.save({**endpoint, "status": "disabled"})
-                now = tx.get_cached("webhook_endpoint", endpoint["id"])
-                assert now is not None
-                assert now["status"] == "disabled"
-
-            await engine.run("test", look)
-
-    lab.play(story)
+        await engine.run("test", look)
 
 
-def test_stored_result_survives_a_restart(lab: Lab) -> None:
+async def test_stored_result_survives_a_restart(lab: Lab) -> None:
     """A replay after a crash gives the same bytes; start-up only clears what is over."""
-
-    async def put() -> None:
-        async with lab.running() as engine:
-            await engine.run("test", lambda tx: tx.put_result("key", "p", 200, b"body"))
-            await engine.runner.advance(to=engine.clock.now() + DAY * SECOND - 1)
 
     async def look() -> object:
         async with lab.running() as engine:
             return engine.read("test", lambda tx: tx.get_result("key"))
 
-    lab.play(put)
-    assert lab.play(look) is not None
+    async with lab.running() as engine:
+        await engine.run("test", lambda tx: tx.put_result("key", "p", 200, b"body"))
+        await engine.runner.advance(to=engine.clock.now() + DAY * SECOND - 1)
+    assert await look() is not None
 
 
-def test_event_is_a_snapshot_without_secrets(lab: Lab, kit: Kit) -> None:
+async def test_event_is_a_snapshot_without_secrets(lab: Lab) -> None:
     """The event carries the object as a GET shows it, and never changes (assumptions: Events)."""
+    async with lab.running() as engine:
 
-    async def story() -> None:
-        async with lab.running() as engine:
+        def change(tx: Transaction) -> str:
+            doc = new_order(tx, client_secret="s", secret="s", metadata={"_own": "x"})
+            event = tx.emit("order.paid", doc)["id"]
+            tx.save({**doc, "amount": 999})
+            return str(event)
 
-            def change(tx: Transaction) -> str:
-                doc = kit.new_order(tx, client_secret="s", secret="s", metadata={"_own": "x"})
-                event = tx.emit("order.paid", doc)["id"]
-                tx.save({**doc, "amount": 999})
-                return str(event)
-
-            identity = await engine.run("test", change)
-            event = engine.read("test", lambda tx: tx.get("event", identity))
-            assert event is not None
-            inner = event["data"].pop("object")
-            assert event == {
-                "id": identity,
-                "object": "event",
-                "type": "order.paid",
-                "created": "2026-10-01T09:00:00Z",
-                "livemode": False,
-                "api_version": VERSIONS[-1],
-                "data": {},
-            }
-            assert inner.pop("id").startswith("ord_")
-            assert inner == {
-                "object": "order",
-                "status": "requires_payment",
-                "amount": 100,
-                "created": "2026-10-01T09:00:00Z",
-                "metadata": {"_own": "x"},
-            }
-
-    lab.play(story)
+        identity = await engine.run("test", change)
+        event = engine.read("test", lambda tx: tx.get("event", identity))
+        assert event is not None
+        inner = event["data"].pop("object")
+        assert event == {
+            "id": identity,
+            "object": "event",
+            "type": "order.paid",
+            "created": "2026-10-01T09:00:00Z",
+            "livemode": False,
+            "api_version": VERSIONS[-1],
+            "data": {},
+        }
+        assert inner.pop("id").startswith("ord_")
+        assert inner == {
+            "object": "order",
+            "status": "requires_payment",
+            "amount": 100,
+            "created": "2026-10-01T09:00:00Z",
+            "metadata": {"_own": "x"},
+        }
 
 
-def test_event_carries_the_pinned_version(lab: Lab, kit: Kit) -> None:
+async def test_event_carries_the_pinned_version(lab: Lab) -> None:
     """`api_version` is the account's version at emission (assumptions: Events)."""
-
-    async def story() -> None:
-        async with lab.running(settings={"pinned_version": VERSIONS[0]}) as engine:
-            identity = await engine.run("test", kit.emit_paid)
-            event = engine.read("test", lambda tx: tx.get("event", identity))
-            assert event is not None
-            assert event["api_version"] == VERSIONS[0]
-
-    lab.play(story)
+    async with lab.running(settings={"pinned_version": VERSIONS[0]}) as engine:
+        identity = await engine.run("test", emit_paid)
+        event = engine.read("test", lambda tx: tx.get("event", identity))
+        assert event is not None
+        assert event["api_version"] == VERSIONS[0]
 
 
-def test_event_is_kept_for_30_days(lab: Lab, kit: Kit) -> None:
+async def test_event_is_kept_for_30_days(lab: Lab) -> None:
     """A moment before 30 days it is there; at 30 days it is gone; never in the other mode."""
-
-    async def story() -> None:
-        async with lab.running() as engine:
-            identity = await engine.run("test", kit.emit_paid)
-            end = engine.clock.now() + 30 * DAY * SECOND
-            await engine.runner.advance(to=end - 1)
-            assert engine.read("test", lambda tx: tx.get("event", identity))
-            assert engine.read("live", lambda tx: tx.get("event", identity)) is None
-            await engine.runner.advance(to=end)
-            assert engine.read("test", lambda tx: tx.get("event", identity)) is None
-
-    lab.play(story)
+    async with lab.running() as engine:
+        identity = await engine.run("test", emit_paid)
+        end = engine.clock.now() + 30 * DAY * SECOND
+        await engine.runner.advance(to=end - 1)
+        assert engine.read("test", lambda tx: tx.get("event", identity))
+        assert engine.read("live", lambda tx: tx.get("event", identity)) is None
+        await engine.runner.advance(to=end)
+        assert engine.read("test", lambda tx: tx.get("event", identity)) is None
 
 
-def test_what_is_over_makes_room(lab: Lab, kit: Kit, receiver: ScriptedReceiver) -> None:
+async def test_what_is_over_makes_room(lab: Lab, receiver: ScriptedReceiver) -> None:
     """A sandbox that runs for years keeps a day of results and 30 days of events and deliveries."""
     counted = ("results", "events", "deliveries")
 
     def use(tx: Transaction) -> None:
         for number in range(3):
             tx.put_result(f"{tx.now_text} {number}", "p", 200, b"body")
-            kit.emit_paid(tx)
+            emit_paid(tx)
 
     def sizes(tx: Transaction) -> list[int]:
         return [tx.store.all(f"SELECT COUNT(*) FROM {table}")[0][0] for table in counted]
 
-    async def story() -> None:
-        async with receiver.listening(), lab.running() as engine:
-            await engine.run("test", kit.endpoint(receiver.url))
-            for _ in range(40):
-                await engine.run("test", use)
-                await engine.runner.advance(to=engine.clock.now() + DAY * SECOND)
-            assert engine.read("test", sizes) == [3, 90, 90]
-
-    lab.play(story)
+    async with receiver.listening(), lab.running() as engine:
+        await engine.run("test", add_endpoint(receiver.url))
+        for _ in range(40):
+            await engine.run("test", use)
+            await engine.runner.advance(to=engine.clock.now() + DAY * SECOND)
+        assert engine.read("test", sizes) == [3, 90, 90]
 
 
-def test_event_that_is_owed_outlives_its_30_days(
-    lab: Lab, kit: Kit, receiver: "ScriptedReceiver"
+async def test_event_that_is_owed_outlives_its_30_days(
+    lab: Lab, receiver: "ScriptedReceiver"
 ) -> None:
     """Held back for a year, it is delivered all the same when it may go."""
-
-    async def story() -> None:
-        held = {"webhook_delivery": "manual"}
-        async with receiver.listening(), lab.running(frozen=False, settings=held) as engine:
-            await engine.run("test", kit.endpoint(receiver.url))
-            identity = await engine.run("test", kit.emit_paid)
-            lab.real.advance(365 * DAY)
-            for _ in range(3):
-                await engine.run("test", kit.emit_paid)
-            await engine.runner.advance(to=engine.clock.now())
-            assert receiver.arrivals[0].headers["svc-event-id"] == identity
-
-    lab.play(story)
+    held = {"webhook_delivery": "manual"}
+    async with receiver.listening(), lab.running(frozen=False, settings=held) as engine:
+        await engine.run("test", add_endpoint(receiver.url))
+        identity = await engine.run("test", emit_paid)
+        lab.real.advance(365 * DAY)
+        for _ in range(3):
+            await engine.run("test", emit_paid)
+        await engine.runner.advance(to=engine.clock.now())
+        assert receiver.arrivals[0].headers["svc-event-id"] == identity
 
 
 @pytest.mark.parametrize("identity", ["evt_nothing", "", "evt_\ud800", "evt_\x00"])
-def test_unknown_event_is_none(lab: Lab, identity: str) -> None:
+async def test_unknown_event_is_none(lab: Lab, identity: str) -> None:
     """No id of any spelling breaks the look-up."""
-
-    async def story() -> None:
-        async with lab.running() as engine:
-            assert engine.read("test", lambda tx: tx.get("event", identity)) is None
-            assert engine.read("test", lambda tx: tx.get("order", identity)) is None
-
-    lab.play(story)
+    async with lab.running() as engine:
+        assert engine.read("test", lambda tx: tx.get("event", identity)) is None
+        assert engine.read("test", lambda tx: tx.get("order", identity)) is None
 
 
-def test_balances_are_kept_apart_by_mode(lab: Lab) -> None:
+async def test_balances_are_kept_apart_by_mode(lab: Lab) -> None:
     """A balance may fall below zero; currencies come in alphabetical order."""
+    async with lab.running() as engine:
 
-    async def story() -> None:
-        async with lab.running() as engine:
+        def move(tx: Transaction) -> None:
+            tx.set_balance("USD", 100)
+            tx.move_balance("USD", -250)
+            tx.move_balance("EUR", 7)
 
-            def move(tx: Transaction) -> None:
-                tx.set_balance("USD", 100)
-                tx.move_balance("USD", -250)
-                tx.move_balance("EUR", 7)
-
-            await engine.run("test", move)
-            found = engine.read("test", lambda tx: tx.balances())
-            assert list(found.items()) == [("EUR", 7), ("USD", -150)]
-            assert engine.read("live", lambda tx: tx.balances()) == {}
-            assert engine.read("live", lambda tx: tx.balance("USD")) == 0
-
-    lab.play(story)
+        await engine.run("test", move)
+        found = engine.read("test", lambda tx: tx.balances())
+        assert list(found.items()) == [("EUR", 7), ("USD", -150)]
+        assert engine.read("live", lambda tx: tx.balances()) == {}
+        assert engine.read("live", lambda tx: tx.balance("USD")) == 0
 
 
-def test_settings_begin_as_the_contract_says_and_persist(lab: Lab) -> None:
+async def test_settings_begin_as_the_contract_says_and_persist(lab: Lab) -> None:
     """The defaults (assumptions: Settings); a change survives a restart."""
     assert DEFAULTS["smart_retries"] is False  # spec: off by default
     assert DEFAULTS["settlement_currency"] == "USD"
     assert DEFAULTS["allow_remote_webhooks"] is False
-
-    async def change() -> None:
-        async with lab.running() as engine:
-            assert dict(engine.settings) == dict(DEFAULTS)
-            await engine.run("test", lambda tx: tx.update_settings({"smart_retries": True}))
-
-    async def look() -> None:
-        async with lab.running() as engine:
-            assert dict(engine.settings) == {**DEFAULTS, "smart_retries": True}
-
-    lab.play(change)
-    lab.play(look)
+    async with lab.running() as engine:
+        assert dict(engine.settings) == dict(DEFAULTS)
+        await engine.run("test", lambda tx: tx.update_settings({"smart_retries": True}))
+    async with lab.running() as engine:
+        assert dict(engine.settings) == {**DEFAULTS, "smart_retries": True}
 
 
-def test_unknown_setting_is_a_mistake_of_the_caller(lab: Lab) -> None:
+async def test_unknown_setting_is_a_mistake_of_the_caller(lab: Lab) -> None:
     """A misspelt name is never stored."""
-
-    async def story() -> None:
-        async with lab.running() as engine:
-            with pytest.raises(KeyError):
-                await engine.run("test", lambda tx: tx.update_settings({"smart": True}))
-            assert dict(engine.settings) == dict(DEFAULTS)
-
-    lab.play(story)
+    async with lab.running() as engine:
+        with pytest.raises(KeyError):
+            await engine.run("test", lambda tx: tx.update_settings({"smart": True}))
+        assert dict(engine.settings) == dict(DEFAULTS)
 
 
 def test_public_strips_private_keys_of_the_top_level_only() -> None:
@@ -266,18 +217,14 @@ def test_public_strips_private_keys_of_the_top_level_only() -> None:
 
 
 @pytest.mark.parametrize("value", ["Grüße", "\u2028", "日本", "\U0001f600", "\ud800", "\x00"])
-def test_documents_keep_every_text(lab: Lab, kit: Kit, value: str) -> None:
+async def test_documents_keep_every_text(lab: Lab, value: str) -> None:
     """Any string that JSON can hold comes back as it went in, from documents and events."""
     assert json.loads(compact({"a": value})) == {"a": value}
-
-    async def story() -> None:
-        async with lab.running() as engine:
-            identity = await engine.run("test", lambda tx: kit.emit_paid(tx, note=value))
-            event = engine.read("test", lambda tx: tx.get("event", identity))
-            assert event is not None
-            assert event["data"]["object"]["note"] == value
-
-    lab.play(story)
+    async with lab.running() as engine:
+        identity = await engine.run("test", lambda tx: emit_paid(tx, note=value))
+        event = engine.read("test", lambda tx: tx.get("event", identity))
+        assert event is not None
+        assert event["data"]["object"]["note"] == value
 
 
 def test_timestamps_are_strict_and_exact() -> None:

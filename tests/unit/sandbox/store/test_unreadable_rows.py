@@ -10,7 +10,7 @@ import pytest
 from svc.errors import LocalError
 from svc.sandbox.clock import LAST
 from svc.sandbox.store.sqlite import SqlRow, Store, Value
-from unit.sandbox.lab import Kit, Lab
+from unit.sandbox.lab import BEGAN, Lab
 
 
 def change_file(lab: Lab, sql: str, *args: Any) -> None:
@@ -23,55 +23,41 @@ def change_file(lab: Lab, sql: str, *args: Any) -> None:
     ("column", "value"),
     [("due", -(2**62)), ("args", "no JSON"), ("args", "[]")],
 )
-def test_an_unreadable_job_holds_up_no_other(
-    lab: Lab, kit: Kit, caplog: pytest.LogCaptureFixture, column: str, value: Any
+async def test_an_unreadable_job_holds_up_no_other(
+    lab: Lab, caplog: pytest.LogCaptureFixture, column: str, value: Any
 ) -> None:
     """It is parked, counted and logged; the job behind it runs on time."""
     ran: list[str] = []
     lab.handlers["bell"] = lambda tx, job: ran.append(job.subject + str(job.args or ""))
-
-    async def fill() -> None:
+    async with lab.running() as engine:
+        await engine.run("test", lambda tx: tx.schedule(5, "bell", "one"))
+        await engine.run("test", lambda tx: tx.schedule(5, "bell", "two"))
+    change_file(lab, f"UPDATE jobs SET {column} = ? WHERE subject = 'one'", value)
+    with caplog.at_level(logging.WARNING):
         async with lab.running() as engine:
-            await engine.run("test", lambda tx: tx.schedule(5, "bell", "one"))
-            await engine.run("test", lambda tx: tx.schedule(5, "bell", "two"))
-
-    async def story() -> None:
-        async with lab.running() as engine:
-            counts = await engine.runner.advance(to=kit.start + 10_000_000)
+            counts = await engine.runner.advance(to=BEGAN + 10_000_000)
             assert ran == ["two"]
             assert counts.broken == 1
             assert engine.runner.broken == 1
             await engine.run("test", lambda tx: tx.schedule(5, "bell", "three"))
-            await engine.runner.advance(to=kit.start + 20_000_000)
+            await engine.runner.advance(to=BEGAN + 20_000_000)
             assert ran == ["two", "three"]
-
-    lab.play(fill)
-    change_file(lab, f"UPDATE jobs SET {column} = ? WHERE subject = 'one'", value)
-    with caplog.at_level(logging.WARNING):
-        lab.play(story)
     assert "the job bell of one broke" in caplog.text
     assert "its row cannot be read" in caplog.text
 
 
-def test_a_job_behind_the_end_of_dates_is_only_never_done(lab: Lab, kit: Kit) -> None:
+async def test_a_job_behind_the_end_of_dates_is_only_never_done(lab: Lab) -> None:
     """The clock can still be shown, and what is due before it happens."""
     ran: list[str] = []
     lab.handlers["bell"] = lambda tx, job: ran.append(job.subject)
-
-    async def fill() -> None:
-        async with lab.running() as engine:
-            await engine.run("test", lambda tx: tx.schedule(5, "bell", "one"))
-            await engine.run("test", lambda tx: tx.schedule(9, "bell", "two"))
-
-    async def story() -> None:
-        async with lab.running() as engine:
-            await engine.runner.advance(to=kit.start + 10_000_000)
-            assert ran == ["two"]
-            assert engine.runner.next_due() == LAST
-
-    lab.play(fill)
+    async with lab.running() as engine:
+        await engine.run("test", lambda tx: tx.schedule(5, "bell", "one"))
+        await engine.run("test", lambda tx: tx.schedule(9, "bell", "two"))
     change_file(lab, "UPDATE jobs SET due = ? WHERE subject = 'one'", 2**60)
-    lab.play(story)
+    async with lab.running() as engine:
+        await engine.runner.advance(to=BEGAN + 10_000_000)
+        assert ran == ["two"]
+        assert engine.runner.next_due() == LAST
 
 
 class Stumbling(Store):
@@ -86,20 +72,18 @@ class Stumbling(Store):
         return super().all(sql, *args)
 
 
-def test_a_runner_that_meets_a_bug_goes_on(lab: Lab, caplog: pytest.LogCaptureFixture) -> None:
+async def test_a_runner_that_meets_a_bug_goes_on(
+    lab: Lab, caplog: pytest.LogCaptureFixture
+) -> None:
     """Whatever breaks while it looks for jobs is logged, and it looks again after a second."""
     ran: list[str] = []
     lab.handlers["bell"] = lambda tx, job: ran.append(job.subject)
-
-    async def story() -> None:
-        async with lab.running(frozen=False, store=Stumbling) as engine:
-            await engine.run("test", lambda tx: tx.schedule(0, "bell", "one"))
-            for _ in range(20):
-                engine.runner.wake()
-                await engine.run("test", lambda _: None)
-            assert ran == ["one"]
-
-    lab.play(story)
+    async with lab.running(frozen=False, store=Stumbling) as engine:
+        await engine.run("test", lambda tx: tx.schedule(0, "bell", "one"))
+        for _ in range(20):
+            engine.runner.wake()
+            await engine.run("test", lambda _: None)
+        assert ran == ["one"]
     assert "they could not be looked at" in caplog.text
     assert 1.0 in lab.naps
 
@@ -115,16 +99,12 @@ def test_a_runner_that_meets_a_bug_goes_on(lab: Lab, caplog: pytest.LogCaptureFi
         ("{", "["),
     ],
 )
-def test_a_file_with_an_impossible_clock_is_opened_with_a_clear_error(
+async def test_a_file_with_an_impossible_clock_is_opened_with_a_clear_error(
     lab: Lab, find: str, put: str
 ) -> None:
     """Nothing breaks later in its place, and the file is left as it was."""
-
-    async def fill() -> None:
-        async with lab.running():
-            pass
-
-    lab.play(fill)
+    async with lab.running():
+        pass
     sql = "UPDATE meta SET value = replace(value, ?, ?) WHERE name = 'state'"
     change_file(lab, sql, find, put)
     with pytest.raises(LocalError, match="invalid state of its clock or ids") as caught:

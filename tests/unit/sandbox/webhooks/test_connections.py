@@ -10,7 +10,7 @@ import pytest
 
 from support.servers.certificates import Authority
 from svc.sandbox.webhooks.sender import HttpSender, KeptConnections, Outgoing, ReceiverReply
-from unit.sandbox.lab import Kit, Lab, ScriptedReceiver, serving
+from unit.sandbox.lab import Lab, ScriptedReceiver, after, answer_with, serving
 
 BODY = b'{"id":"evt_1"}'
 HEADERS = (("Content-Type", "application/json"),)
@@ -42,7 +42,7 @@ class Player:
         writer.close()
 
 
-def told(
+async def told(
     lab: Lab,
     answers: list[bytes],
     story: Story = one_by_one,
@@ -52,17 +52,13 @@ def told(
 ) -> tuple[list[ReceiverReply], int]:
     """Sends to a player; gives the replies and how many connections there were."""
     player = Player(answers, hang_up=hang_up)
-
-    async def play() -> list[ReceiverReply]:
-        sender = HttpSender(5)
-        async with serving(player.serve, context) as port:
-            scheme = "https" if context else "http"
-            try:
-                return await story(sender, f"{scheme}://127.0.0.1:{port}/")
-            finally:
-                await sender.close()
-
-    return lab.play(play), player.opened
+    sender = HttpSender(5)
+    async with serving(player.serve, context) as port:
+        scheme = "https" if context else "http"
+        try:
+            return await story(sender, f"{scheme}://127.0.0.1:{port}/"), player.opened
+        finally:
+            await sender.close()
 
 
 async def until(condition: Callable[[], object]) -> None:
@@ -70,7 +66,7 @@ async def until(condition: Callable[[], object]) -> None:
         await asyncio.sleep(0)
 
 
-def test_connection_is_kept_over_tls(
+async def test_connection_is_kept_over_tls(
     lab: Lab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A receiver that somebody vouches for: one handshake for attempts in a row."""
@@ -78,12 +74,12 @@ def test_connection_is_kept_over_tls(
     monkeypatch.setenv("SSL_CERT_FILE", str(authority.file))
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(authority.issue("127.0.0.1"))
-    replies, opened = told(lab, [OK], context=context)
+    replies, opened = await told(lab, [OK], context=context)
     assert [reply.code for reply in replies] == [200, 200, 200]
     assert opened == 1
 
 
-def test_receiver_that_hangs_up_gets_a_new_connection(lab: Lab) -> None:
+async def test_receiver_that_hangs_up_gets_a_new_connection(lab: Lab) -> None:
     """It keeps no connection and does not say so: the next attempt does not run into that."""
 
     async def story(sender: HttpSender, url: str) -> list[ReceiverReply]:
@@ -93,7 +89,7 @@ def test_receiver_that_hangs_up_gets_a_new_connection(lab: Lab) -> None:
             await asyncio.sleep(0.05)  # real time, for the end of the connection to arrive
         return replies
 
-    replies, opened = told(lab, [OK], story, hang_up=True)
+    replies, opened = await told(lab, [OK], story, hang_up=True)
     assert [reply.code for reply in replies] == [200, 200, 200]
     assert opened == 3
 
@@ -101,9 +97,9 @@ def test_receiver_that_hangs_up_gets_a_new_connection(lab: Lab) -> None:
 @pytest.mark.parametrize(
     "more", [b"HTTP/1.1 500 X\r\nContent-Length: 0\r\n\r\n", b"\r\n", b"garbage"]
 )
-def test_bytes_behind_an_answer_are_no_answer(lab: Lab, more: bytes) -> None:
+async def test_bytes_behind_an_answer_are_no_answer(lab: Lab, more: bytes) -> None:
     """What comes behind an answer is never taken for that of the next delivery."""
-    replies, opened = told(lab, [OK + more, OK])
+    replies, opened = await told(lab, [OK + more, OK])
     assert [reply.code for reply in replies] == [200, 200, 200]
     assert opened == 2
 
@@ -115,54 +111,49 @@ def test_bytes_behind_an_answer_are_no_answer(lab: Lab, more: bytes) -> None:
         b"HTTP/1.0 200 OK\r\nContent-Length: 0\r\n\r\n",
     ],
 )
-def test_answer_may_end_the_connection(lab: Lab, answer: bytes) -> None:
+async def test_answer_may_end_the_connection(lab: Lab, answer: bytes) -> None:
     """A receiver that says that it closes is not asked again over the same connection."""
-    replies, opened = told(lab, [answer], hang_up=True)
+    replies, opened = await told(lab, [answer], hang_up=True)
     assert [reply.accepted for reply in replies] == [True, True, True]
     assert opened == 3
 
 
-def test_early_hint_is_not_the_answer(lab: Lab) -> None:
+async def test_early_hint_is_not_the_answer(lab: Lab) -> None:
     """Informational answers are passed over."""
-    replies, opened = told(lab, [b"HTTP/1.1 103 Early Hints\r\n\r\n" + OK])
+    replies, opened = await told(lab, [b"HTTP/1.1 103 Early Hints\r\n\r\n" + OK])
     assert [reply.code for reply in replies] == [200, 200, 200]
     assert opened == 1
 
 
-def test_connections_are_bounded_over_all_receivers(
-    lab: Lab, kit: Kit, receiver: ScriptedReceiver
+async def test_connections_are_bounded_over_all_receivers(
+    lab: Lab, receiver: ScriptedReceiver
 ) -> None:
     """More attempts than connections wait for their turn; none is lost, one cut short is let go."""
     gate = asyncio.Event()
-    receiver.answers = [kit.after(gate, kit.status(200))]
-
-    async def story() -> tuple[list[ReceiverReply], list[ReceiverReply]]:
-        sender, hasty = HttpSender(5, connections_max=3), []
-        async with receiver.listening():
-            urls = [receiver.url, receiver.url.replace("127.0.0.1", "localhost")]
-            outgoing = [Outgoing(url, HEADERS, BODY) for url in urls * 5]
-            tasks = [asyncio.create_task(sender.send(each)) for each in outgoing]
-            await until(lambda: receiver.open_now == 3)
-            cut = asyncio.create_task(sender.send(outgoing[0]))
-            await asyncio.sleep(0)
-            cut.cancel()
-            gate.set()
-            replies = await asyncio.gather(*tasks)
-            hasty.append(await sender.send(outgoing[0]))
-            await sender.close()
-            return replies, hasty
-
-    replies, hasty = lab.play(story)
+    receiver.answers = [after(gate, answer_with(200))]
+    sender, hasty = HttpSender(5, connections_max=3), []
+    async with receiver.listening():
+        urls = [receiver.url, receiver.url.replace("127.0.0.1", "localhost")]
+        outgoing = [Outgoing(url, HEADERS, BODY) for url in urls * 5]
+        tasks = [asyncio.create_task(sender.send(each)) for each in outgoing]
+        await until(lambda: receiver.open_now == 3)
+        cut = asyncio.create_task(sender.send(outgoing[0]))
+        await asyncio.sleep(0)
+        cut.cancel()
+        gate.set()
+        replies = await asyncio.gather(*tasks)
+        hasty.append(await sender.send(outgoing[0]))
+        await sender.close()
     assert [reply.code for reply in [*replies, *hasty]] == [200] * 11
     assert receiver.open_most == 3
 
 
-def test_attempt_that_is_cut_short_ends_its_connection(
-    lab: Lab, kit: Kit, receiver: "ScriptedReceiver"
+async def test_attempt_that_is_cut_short_ends_its_connection(
+    lab: Lab, receiver: "ScriptedReceiver"
 ) -> None:
     """The late answer to an attempt that was given up is not that of the next one."""
     gate = asyncio.Event()
-    receiver.answers = [kit.after(gate, kit.status(500)), kit.status(200)]
+    receiver.answers = [after(gate, answer_with(500)), answer_with(200)]
 
     async def story() -> ReceiverReply:
         sender = HttpSender(5)
@@ -177,20 +168,16 @@ def test_attempt_that_is_cut_short_ends_its_connection(
             await sender.close()
             return reply
 
-    assert lab.play(story).code == 200
+    assert (await story()).code == 200
     assert [arrival.connection for arrival in receiver.arrivals] == [1, 2]
 
 
-def test_room_of_who_was_cut_short_is_the_next_ones(lab: Lab) -> None:
+async def test_room_of_who_was_cut_short_is_the_next_ones(lab: Lab) -> None:
     """An attempt that is ended just as its turn comes hands it on: nobody waits for ever."""
-
-    async def story() -> None:
-        connections = KeptConnections(1)
-        connections._taken = 1
-        first, second = (asyncio.create_task(connections._room()) for _ in range(2))
-        await until(lambda: len(connections._waiters) == 2)
-        connections._leave()
-        first.cancel()
-        await asyncio.wait_for(second, 5)
-
-    lab.play(story)
+    connections = KeptConnections(1)
+    connections._taken = 1
+    first, second = (asyncio.create_task(connections._room()) for _ in range(2))
+    await until(lambda: len(connections._waiters) == 2)
+    connections._leave()
+    first.cancel()
+    await asyncio.wait_for(second, 5)

@@ -19,7 +19,15 @@ from svc.sandbox.store.documents import Doc
 from svc.sandbox.store.transaction import Transaction
 from svc.sandbox.webhooks.attempts import retry_delay
 from svc.sandbox.webhooks.sender import Outgoing, ReceiverReply
-from unit.sandbox.lab import Kit, Lab, ScriptedReceiver
+from unit.sandbox.lab import (
+    BEGAN,
+    Lab,
+    ScriptedReceiver,
+    add_endpoint,
+    after,
+    answer_with,
+    emit_paid,
+)
 
 HOUR = 3600
 DAY = 86400
@@ -76,21 +84,17 @@ def test_schedule_is_15_attempts_within_three_days() -> None:
     assert SCHEDULE[-1] + retry_delay(15) > 72 * HOUR
 
 
-def test_failing_receiver_sees_15_attempts_at_exact_times(
-    lab: Lab, kit: Kit, receiver: "ScriptedReceiver"
+async def test_failing_receiver_sees_15_attempts_at_exact_times(
+    lab: Lab, receiver: "ScriptedReceiver"
 ) -> None:
     """Over a real socket, three days in one advance, and not one real sleep (R83)."""
-    receiver.answers = [kit.status(500)]
-
-    async def story() -> None:
-        async with receiver.listening(), lab.running() as engine:
-            receiver.engine = engine
-            await engine.run("test", kit.endpoint(receiver.url))
-            await engine.run("test", kit.emit_paid)
-            counts = await engine.runner.advance(to=kit.start + 3 * DAY * SECOND)
-            assert counts.deliveries == 15
-
-    lab.play(story)
+    receiver.answers = [answer_with(500)]
+    async with receiver.listening(), lab.running() as engine:
+        receiver.engine = engine
+        await engine.run("test", add_endpoint(receiver.url))
+        await engine.run("test", emit_paid)
+        counts = await engine.runner.advance(to=BEGAN + 3 * DAY * SECOND)
+        assert counts.deliveries == 15
     assert [arrival.at for arrival in receiver.arrivals] == SCHEDULE
     assert {nap for nap in lab.naps if nap} == set()
     assert len({arrival.body for arrival in receiver.arrivals}) == 1
@@ -100,11 +104,11 @@ def test_failing_receiver_sees_15_attempts_at_exact_times(
     assert attempts == [str(number) for number in range(1, 16)]
 
 
-def test_schedule_survives_a_restart_between_any_attempts(
-    lab: Lab, kit: Kit, receiver: "ScriptedReceiver"
+async def test_schedule_survives_a_restart_between_any_attempts(
+    lab: Lab, receiver: "ScriptedReceiver"
 ) -> None:
     """The store is closed and opened again between all attempts: none lost, none early (R85)."""
-    receiver.answers = [kit.status(503)]
+    receiver.answers = [answer_with(503)]
 
     async def step(first: bool) -> None:
         async with receiver.listening(), lab.running() as engine:
@@ -115,125 +119,102 @@ def test_schedule_survives_a_restart_between_any_attempts(
                 tx.save({**endpoint, "url": receiver.url})
 
             if first:
-                await engine.run("test", kit.endpoint(receiver.url))
-                await engine.run("test", kit.emit_paid)
+                await engine.run("test", add_endpoint(receiver.url))
+                await engine.run("test", emit_paid)
                 await engine.runner.advance(to=engine.clock.now())
             else:
                 await engine.run("test", move)
                 await engine.runner.advance(until="next")
 
     for number in range(15):
-        lab.play(lambda number=number: step(number == 0))  # type: ignore[misc]
+        await step(number == 0)
         assert len(receiver.arrivals) == number + 1
     assert [arrival.at for arrival in receiver.arrivals] == SCHEDULE
 
 
-def test_attempts_end_with_the_first_success(
-    lab: Lab, kit: Kit, receiver: ScriptedReceiver
-) -> None:
+async def test_attempts_end_with_the_first_success(lab: Lab, receiver: ScriptedReceiver) -> None:
     """A 2xx at the third attempt: no fourth, and no e-mail."""
-    receiver.answers = [kit.status(500), kit.status(302), kit.status(204)]
-
-    async def story() -> None:
-        async with receiver.listening(), lab.running() as engine:
-            receiver.engine = engine
-            await engine.run("test", kit.endpoint(receiver.url))
-            await engine.run("test", kit.emit_paid)
-            await engine.runner.advance(until="idle")
-            assert engine.runner.next_due() is None
-            shown = await log(engine)
-            assert [(d["status"], d["response_code"], d["attempt"]) for d in shown] == [
-                ("failed", 500, 1),
-                ("failed", 302, 2),
-                ("succeeded", 204, 3),
-            ]
-            assert [d["next_attempt"] for d in shown] == [
-                "2026-10-01T09:01:00Z",
-                "2026-10-01T09:11:00Z",
-                None,
-            ]
-            assert engine.read("test", lambda tx: tx.find("email")) == []
-
-    lab.play(story)
+    receiver.answers = [answer_with(500), answer_with(302), answer_with(204)]
+    async with receiver.listening(), lab.running() as engine:
+        receiver.engine = engine
+        await engine.run("test", add_endpoint(receiver.url))
+        await engine.run("test", emit_paid)
+        await engine.runner.advance(until="idle")
+        assert engine.runner.next_due() is None
+        shown = await log(engine)
+        assert [(d["status"], d["response_code"], d["attempt"]) for d in shown] == [
+            ("failed", 500, 1),
+            ("failed", 302, 2),
+            ("succeeded", 204, 3),
+        ]
+        assert [d["next_attempt"] for d in shown] == [
+            "2026-10-01T09:01:00Z",
+            "2026-10-01T09:11:00Z",
+            None,
+        ]
+        assert engine.read("test", lambda tx: tx.find("email")) == []
     assert [arrival.at for arrival in receiver.arrivals] == SCHEDULE[:3]
 
 
-def test_every_attempt_is_signed_anew_and_verifies(
-    lab: Lab, kit: Kit, receiver: "ScriptedReceiver"
+async def test_every_attempt_is_signed_anew_and_verifies(
+    lab: Lab, receiver: "ScriptedReceiver"
 ) -> None:
     """The real time of the attempt signs it; the official check and plain HMAC agree (R84)."""
-    receiver.answers = [kit.status(500)]
-
-    async def story() -> tuple[str, list[float]]:
-        walls = []
-        async with receiver.listening(), lab.running() as engine:
-            doc = await engine.run("test", kit.endpoint(receiver.url))
-            await engine.run("test", kit.emit_paid)
-            for _ in range(4):
-                walls.append(lab.real.now())
-                await engine.runner.advance(until="next")
-                lab.real.advance(1000)
-            return doc["_secret"], walls
-
-    secret, walls = lab.play(story)
+    receiver.answers = [answer_with(500)]
+    walls = []
+    async with receiver.listening(), lab.running() as engine:
+        doc = await engine.run("test", add_endpoint(receiver.url))
+        await engine.run("test", emit_paid)
+        for _ in range(4):
+            walls.append(lab.real.now())
+            await engine.runner.advance(until="next")
+            lab.real.advance(1000)
     for arrival, wall in zip(receiver.arrivals[1:], walls, strict=True):
         header = arrival.headers["svc-signature"]
-        signature.verify(arrival.body, [header], [secret], int(wall))
+        signature.verify(arrival.body, [header], [doc["_secret"]], int(wall))
         stamp, mac = header.split(",")
         assert stamp == f"t={int(wall)}"
         signed = f"{int(wall)}.".encode() + arrival.body
-        assert mac == "v1=" + hmac.new(secret.encode(), signed, hashlib.sha256).hexdigest()
+        assert mac == "v1=" + hmac.new(doc["_secret"].encode(), signed, hashlib.sha256).hexdigest()
 
 
-def test_setting_signs_with_the_sandboxs_time(lab: Lab, kit: Kit) -> None:
+async def test_setting_signs_with_the_sandboxs_time(lab: Lab) -> None:
     """`signature_time=virtual`: t is the moment of the attempt on the sandbox's clock."""
     post = Post(500)
-
-    async def story() -> None:
-        settings = {"signature_time": "virtual"}
-        async with lab.running(sender=post, settings=settings) as engine:
-            await engine.run("test", kit.endpoint(LOCAL))
-            await engine.run("test", kit.emit_paid)
-            await engine.runner.advance(to=kit.start + DAY * SECOND)
-
-    lab.play(story)
+    settings = {"signature_time": "virtual"}
+    async with lab.running(sender=post, settings=settings) as engine:
+        await engine.run("test", add_endpoint(LOCAL))
+        await engine.run("test", emit_paid)
+        await engine.runner.advance(to=BEGAN + DAY * SECOND)
     stamps = [header.split(",")[0] for header in post.headers("Svc-Signature")]
-    assert stamps == [f"t={kit.start // SECOND + at}" for at in SCHEDULE if at <= DAY]
+    assert stamps == [f"t={BEGAN // SECOND + at}" for at in SCHEDULE if at <= DAY]
 
 
-def test_body_is_the_event_as_compact_json(lab: Lab, kit: Kit) -> None:
+async def test_body_is_the_event_as_compact_json(lab: Lab) -> None:
     """The delivered bytes are the event that a GET shows, compact and in UTF-8."""
     post = Post()
-
-    async def story() -> Doc | None:
-        async with lab.running(sender=post) as engine:
-            await engine.run("test", kit.endpoint(LOCAL))
-            identity = await engine.run("test", lambda tx: kit.emit_paid(tx, note="Grüße"))
-            await engine.runner.advance(to=kit.start)
-            return engine.read("test", lambda tx: tx.get("event", identity))
-
-    event = lab.play(story)
+    async with lab.running(sender=post) as engine:
+        await engine.run("test", add_endpoint(LOCAL))
+        identity = await engine.run("test", lambda tx: emit_paid(tx, note="Grüße"))
+        await engine.runner.advance(to=BEGAN)
+        event = engine.read("test", lambda tx: tx.get("event", identity))
     (outgoing,) = post.sent
     shown = json.dumps(event, separators=(",", ":"), ensure_ascii=False)
     assert outgoing.body == shown.encode()
     assert "Grüße" in shown
 
 
-def test_rotation_signs_with_both_secrets_for_the_grace_period(lab: Lab, kit: Kit) -> None:
+async def test_rotation_signs_with_both_secrets_for_the_grace_period(lab: Lab) -> None:
     """The new secret first; at the end of the grace period the old one signs no more."""
     post = Post()
-
-    async def story() -> tuple[str, str]:
-        async with lab.running(sender=post) as engine:
-            doc = await engine.run("test", kit.endpoint(LOCAL))
-            new = await engine.run("test", lambda tx: webhook_endpoints.roll_secret(tx, doc, HOUR))
-            for moment in (0, HOUR * SECOND - 1, HOUR * SECOND):
-                await engine.runner.advance(to=kit.start + moment)
-                await engine.run("test", kit.emit_paid)
-                await engine.runner.advance(to=kit.start + moment)
-            return doc["_old_secret"], new
-
-    old, new = lab.play(story)
+    async with lab.running(sender=post) as engine:
+        doc = await engine.run("test", add_endpoint(LOCAL))
+        new = await engine.run("test", lambda tx: webhook_endpoints.roll_secret(tx, doc, HOUR))
+        for moment in (0, HOUR * SECOND - 1, HOUR * SECOND):
+            await engine.runner.advance(to=BEGAN + moment)
+            await engine.run("test", emit_paid)
+            await engine.runner.advance(to=BEGAN + moment)
+        old = doc["_old_secret"]
     now = int(lab.real.now())
     for outgoing, secrets in zip(post.sent, [[new, old], [new, old], [new]], strict=True):
         header = dict(outgoing.headers)["Svc-Signature"]
@@ -241,187 +222,153 @@ def test_rotation_signs_with_both_secrets_for_the_grace_period(lab: Lab, kit: Ki
         assert header.count("v1=") == len(secrets)
 
 
-def test_rotation_without_grace_ends_the_old_secret_at_once(lab: Lab, kit: Kit) -> None:
+async def test_rotation_without_grace_ends_the_old_secret_at_once(lab: Lab) -> None:
     """`expires_in=0` leaves one secret."""
-
-    async def story() -> None:
-        async with lab.running() as engine:
-            doc = await engine.run("test", kit.endpoint(LOCAL))
-            new = await engine.run("test", lambda tx: webhook_endpoints.roll_secret(tx, doc, 0))
-            assert webhook_endpoints.list_signing_secrets(doc, engine.clock.now()) == [new]
-
-    lab.play(story)
+    async with lab.running() as engine:
+        doc = await engine.run("test", add_endpoint(LOCAL))
+        new = await engine.run("test", lambda tx: webhook_endpoints.roll_secret(tx, doc, 0))
+        assert webhook_endpoints.list_signing_secrets(doc, engine.clock.now()) == [new]
 
 
-def test_failing_endpoint_is_warned_of_then_disabled(lab: Lab, kit: Kit) -> None:
+async def test_failing_endpoint_is_warned_of_then_disabled(lab: Lab) -> None:
     """One e-mail at the first exhausted event; at exactly 5 days disabled, with another (F80)."""
+    async with lab.running(sender=Post(None)) as engine:
+        doc = await engine.run("test", add_endpoint(LOCAL))
 
-    async def story() -> None:
-        async with lab.running(sender=Post(None)) as engine:
-            doc = await engine.run("test", kit.endpoint(LOCAL))
-
-            async def state() -> tuple[str, list[tuple[str, str]]]:
-                def look(tx: Transaction) -> tuple[str, list[tuple[str, str]]]:
-                    found = tx.get(webhook_endpoints.KIND, doc["id"])
-                    assert found is not None
-                    mails = [(mail["type"], mail["created"]) for mail in tx.find("email")]
-                    return found["status"], mails
-
-                return engine.read("test", look)
-
-            for hours in (0, 1, 2):
-                await engine.runner.advance(to=kit.start + hours * HOUR * SECOND)
-                await engine.run("test", kit.emit_paid)
-            await engine.runner.advance(to=kit.start + 5 * DAY * SECOND - 1)
-            warned = ("webhook_failing", "2026-10-04T04:11:00Z")
-            assert await state() == ("enabled", [warned])
-            await engine.runner.advance(to=kit.start + 5 * DAY * SECOND)
-            disabled = ("webhook_disabled", "2026-10-06T09:00:00Z")
-            assert await state() == ("disabled", [warned, disabled])
-
-    lab.play(story)
-
-
-def test_disabled_endpoint_gets_nothing_more(lab: Lab, kit: Kit) -> None:
-    """Pending attempts are dropped and new events are not queued (assumptions: Delivery)."""
-    post = Post(500)
-
-    async def story() -> None:
-        async with lab.running(sender=post) as engine:
-            await engine.run("test", kit.endpoint(LOCAL))
-            await engine.run("test", kit.emit_paid)
-            await engine.runner.advance(to=kit.start + 5 * DAY * SECOND - 1)
-            pending = await engine.run("test", kit.emit_paid)
-            await engine.runner.advance(to=kit.start + 5 * DAY * SECOND)
-            assert [d["status"] for d in await log(engine, event=pending)] == ["failed", "dropped"]
-            assert engine.runner.next_due() is None
-            made = len(post.sent)
-            unheard = await engine.run("test", kit.emit_paid)
-            await engine.runner.advance(to=kit.start + 9 * DAY * SECOND)
-            assert len(post.sent) == made
-            assert await log(engine, event=unheard) == []
-
-    lab.play(story)
-
-
-def test_success_begins_the_five_days_anew(lab: Lab, kit: Kit) -> None:
-    """One 2xx on day 4: the endpoint is still enabled on day 6, and warned of anew later."""
-    post = Post(500)
-
-    async def story() -> None:
-        async with lab.running(sender=post) as engine:
-            doc = await engine.run("test", kit.endpoint(LOCAL))
-
-            async def emit(day: int, *codes: int) -> None:
-                await engine.runner.advance(to=kit.start + day * DAY * SECOND)
-                post.codes = list(codes)
-                await engine.run("test", kit.emit_paid)
-
-            async def state() -> tuple[str, int]:
-                def look(tx: Transaction) -> tuple[str, int]:
-                    found = tx.get(webhook_endpoints.KIND, doc["id"])
-                    assert found is not None
-                    return found["status"], len(tx.find("email"))
-
-                return engine.read("test", look)
-
-            await emit(0, 500)
-            await emit(4, 200, 500)
-            await emit(6, 500)
-            assert await state() == ("enabled", 1)
-            await engine.runner.advance(to=kit.start + 10 * DAY * SECOND)
-            assert await state() == ("enabled", 2)
-            await engine.runner.advance(to=kit.start + 11 * DAY * SECOND)
-            assert await state() == ("disabled", 3)
-
-    lab.play(story)
-
-
-def test_enabled_endpoint_begins_with_a_clean_record(lab: Lab, kit: Kit) -> None:
-    """Enabling after a disablement: new events go out, what was dropped stays dropped."""
-    post = Post(500)
-
-    async def story() -> None:
-        async with lab.running(sender=post) as engine:
-            doc = await engine.run("test", kit.endpoint(LOCAL))
-            await engine.run("test", kit.emit_paid)
-            await engine.runner.advance(until="idle")
-
-            def enable(tx: Transaction) -> None:
+        async def state() -> tuple[str, list[tuple[str, str]]]:
+            def look(tx: Transaction) -> tuple[str, list[tuple[str, str]]]:
                 found = tx.get(webhook_endpoints.KIND, doc["id"])
                 assert found is not None
-                assert found["status"] == "disabled"
-                webhook_endpoints.enable(tx, found)
+                mails = [(mail["type"], mail["created"]) for mail in tx.find("email")]
+                return found["status"], mails
 
-            await engine.run("test", enable)
-            post.codes, made = [200], len(post.sent)
-            await engine.run("test", kit.emit_paid)
-            await engine.runner.advance(until="idle")
-            assert len(post.sent) == made + 1
+            return engine.read("test", look)
 
-    lab.play(story)
+        for hours in (0, 1, 2):
+            await engine.runner.advance(to=BEGAN + hours * HOUR * SECOND)
+            await engine.run("test", emit_paid)
+        await engine.runner.advance(to=BEGAN + 5 * DAY * SECOND - 1)
+        warned = ("webhook_failing", "2026-10-04T04:11:00Z")
+        assert await state() == ("enabled", [warned])
+        await engine.runner.advance(to=BEGAN + 5 * DAY * SECOND)
+        disabled = ("webhook_disabled", "2026-10-06T09:00:00Z")
+        assert await state() == ("disabled", [warned, disabled])
 
 
-def test_event_goes_to_those_enabled_and_subscribed_when_it_was_created(
-    lab: Lab, kit: "Kit"
-) -> None:
+async def test_disabled_endpoint_gets_nothing_more(lab: Lab) -> None:
+    """Pending attempts are dropped and new events are not queued (assumptions: Delivery)."""
+    post = Post(500)
+    async with lab.running(sender=post) as engine:
+        await engine.run("test", add_endpoint(LOCAL))
+        await engine.run("test", emit_paid)
+        await engine.runner.advance(to=BEGAN + 5 * DAY * SECOND - 1)
+        pending = await engine.run("test", emit_paid)
+        await engine.runner.advance(to=BEGAN + 5 * DAY * SECOND)
+        assert [d["status"] for d in await log(engine, event=pending)] == ["failed", "dropped"]
+        assert engine.runner.next_due() is None
+        made = len(post.sent)
+        unheard = await engine.run("test", emit_paid)
+        await engine.runner.advance(to=BEGAN + 9 * DAY * SECOND)
+        assert len(post.sent) == made
+        assert await log(engine, event=unheard) == []
+
+
+async def test_success_begins_the_five_days_anew(lab: Lab) -> None:
+    """One 2xx on day 4: the endpoint is still enabled on day 6, and warned of anew later."""
+    post = Post(500)
+    async with lab.running(sender=post) as engine:
+        doc = await engine.run("test", add_endpoint(LOCAL))
+
+        async def emit(day: int, *codes: int) -> None:
+            await engine.runner.advance(to=BEGAN + day * DAY * SECOND)
+            post.codes = list(codes)
+            await engine.run("test", emit_paid)
+
+        async def state() -> tuple[str, int]:
+            def look(tx: Transaction) -> tuple[str, int]:
+                found = tx.get(webhook_endpoints.KIND, doc["id"])
+                assert found is not None
+                return found["status"], len(tx.find("email"))
+
+            return engine.read("test", look)
+
+        await emit(0, 500)
+        await emit(4, 200, 500)
+        await emit(6, 500)
+        assert await state() == ("enabled", 1)
+        await engine.runner.advance(to=BEGAN + 10 * DAY * SECOND)
+        assert await state() == ("enabled", 2)
+        await engine.runner.advance(to=BEGAN + 11 * DAY * SECOND)
+        assert await state() == ("disabled", 3)
+
+
+async def test_enabled_endpoint_begins_with_a_clean_record(lab: Lab) -> None:
+    """Enabling after a disablement: new events go out, what was dropped stays dropped."""
+    post = Post(500)
+    async with lab.running(sender=post) as engine:
+        doc = await engine.run("test", add_endpoint(LOCAL))
+        await engine.run("test", emit_paid)
+        await engine.runner.advance(until="idle")
+
+        def enable(tx: Transaction) -> None:
+            found = tx.get(webhook_endpoints.KIND, doc["id"])
+            assert found is not None
+            assert found["status"] == "disabled"
+            webhook_endpoints.enable(tx, found)
+
+        await engine.run("test", enable)
+        post.codes, made = [200], len(post.sent)
+        await engine.run("test", emit_paid)
+        await engine.runner.advance(until="idle")
+        assert len(post.sent) == made + 1
+
+
+async def test_event_goes_to_those_enabled_and_subscribed_when_it_was_created(lab: Lab) -> None:
     """Type, mode and status are those at the event's creation (R85, R86; assumptions: Delivery)."""
     post = Post()
+    async with lab.running(sender=post) as engine:
 
-    async def story() -> None:
-        async with lab.running(sender=post) as engine:
+        async def add(mode: str, path: str, *types: str) -> Doc:
+            doc: Doc = await engine.run(mode, add_endpoint(LOCAL + path, *types))
+            return doc
 
-            async def add(mode: str, path: str, *types: str) -> Doc:
-                doc: Doc = await engine.run(mode, kit.endpoint(LOCAL + path, *types))
-                return doc
-
-            await add("test", "/paid", "order.paid", "refund.failed")
-            await add("test", "/other", "order.cancelled")
-            await add("live", "/live", "order.paid")
-            off = await add("test", "/off", "order.paid")
-            await engine.run("test", lambda tx: webhook_endpoints.disable(tx, off))
-            await engine.run("test", kit.emit_paid)
-            await engine.run("test", lambda tx: webhook_endpoints.enable(tx, off))
-            await add("test", "/late", "order.paid")
-            await engine.runner.advance(until="idle")
-
-    lab.play(story)
+        await add("test", "/paid", "order.paid", "refund.failed")
+        await add("test", "/other", "order.cancelled")
+        await add("live", "/live", "order.paid")
+        off = await add("test", "/off", "order.paid")
+        await engine.run("test", lambda tx: webhook_endpoints.disable(tx, off))
+        await engine.run("test", emit_paid)
+        await engine.run("test", lambda tx: webhook_endpoints.enable(tx, off))
+        await add("test", "/late", "order.paid")
+        await engine.runner.advance(until="idle")
     assert [outgoing.url for outgoing in post.sent] == [LOCAL + "/paid"]
 
 
-def test_event_is_delivered_without_an_advance(lab: Lab, kit: Kit) -> None:
+async def test_event_is_delivered_without_an_advance(lab: Lab) -> None:
     """The first attempt is due at once, also while the clock stands still."""
     post = Post()
-
-    async def story() -> None:
-        async with lab.running(sender=post) as engine:
-            await engine.run("test", kit.endpoint(LOCAL))
-            await engine.run("test", kit.emit_paid)
-            await settle(lambda: len(post.sent) == 1)
-
-    lab.play(story)
+    async with lab.running(sender=post) as engine:
+        await engine.run("test", add_endpoint(LOCAL))
+        await engine.run("test", emit_paid)
+        await settle(lambda: len(post.sent) == 1)
 
 
-def test_retries_in_realtime_wait_for_the_real_clock(lab: Lab, kit: Kit) -> None:
+async def test_retries_in_realtime_wait_for_the_real_clock(lab: Lab) -> None:
     """The runner asks to be woken when the next attempt is due, and makes it then."""
     post = Post(500)
-
-    async def story() -> None:
-        async with lab.running(sender=post, frozen=False) as engine:
-            await engine.run("test", kit.endpoint(LOCAL))
-            await engine.run("test", kit.emit_paid)
-            for number, wait in enumerate([60.0, 60.0], 1):
-                await settle(lambda number=number: len(post.sent) == number)  # type: ignore[misc]
-                await settle(lambda wait=wait: lab.naps[-1] == wait)  # type: ignore[misc]
-                lab.real.advance(60)
-                engine.runner.wake()
-            await asyncio.sleep(0.01)
-            assert len(post.sent) == 2  # the third is due at 11 minutes
-            lab.real.advance(600)
+    async with lab.running(sender=post, frozen=False) as engine:
+        await engine.run("test", add_endpoint(LOCAL))
+        await engine.run("test", emit_paid)
+        for number, wait in enumerate([60.0, 60.0], 1):
+            await settle(lambda number=number: len(post.sent) == number)  # type: ignore[misc]
+            await settle(lambda wait=wait: lab.naps[-1] == wait)  # type: ignore[misc]
+            lab.real.advance(60)
             engine.runner.wake()
-            await settle(lambda: len(post.sent) == 3)
-
-    lab.play(story)
+        await asyncio.sleep(0.01)
+        assert len(post.sent) == 2  # the third is due at 11 minutes
+        lab.real.advance(600)
+        engine.runner.wake()
+        await settle(lambda: len(post.sent) == 3)
 
 
 @pytest.mark.parametrize(
@@ -429,17 +376,11 @@ def test_retries_in_realtime_wait_for_the_real_clock(lab: Lab, kit: Kit) -> None
     [(HOUR, HOUR + 600), (72 * HOUR - 600, 72 * HOUR), (72 * HOUR - 599, 120 * HOUR)],
     ids=["an hour", "three days are enough", "left is the endpoint's end after five"],
 )
-def test_attempt_that_was_missed_is_made_late_and_counts_from_then(
-    away: int, due: int, lab: Lab, kit: Kit
+async def test_attempt_that_was_missed_is_made_late_and_counts_from_then(
+    away: int, due: int, lab: Lab
 ) -> None:
     """Down for an hour: the attempt of 1 min is made at the start, the next 10 min after it."""
     post = Post(500)
-
-    async def before() -> None:
-        async with lab.running(sender=post, frozen=False) as engine:
-            await engine.run("test", kit.endpoint(LOCAL))
-            await engine.run("test", kit.emit_paid)
-            await settle(lambda: len(post.sent) == 1)
 
     async def later() -> int | None:
         async with lab.running(sender=post) as engine:
@@ -447,68 +388,63 @@ def test_attempt_that_was_missed_is_made_late_and_counts_from_then(
             await engine.runner.advance(to=engine.clock.now())
             return engine.runner.next_due()
 
-    lab.play(before)
+    async with lab.running(sender=post, frozen=False) as engine:
+        await engine.run("test", add_endpoint(LOCAL))
+        await engine.run("test", emit_paid)
+        await settle(lambda: len(post.sent) == 1)
     lab.real.advance(away)
-    assert lab.play(later) == kit.start + due * SECOND
+    assert await later() == BEGAN + due * SECOND
 
 
-def test_attempt_cut_short_is_made_again(lab: Lab, kit: Kit, receiver: ScriptedReceiver) -> None:
+async def test_attempt_cut_short_is_made_again(lab: Lab, receiver: ScriptedReceiver) -> None:
     """A stop while the receiver still thinks: the same attempt comes again, none is lost (R85)."""
     gate = asyncio.Event()
-    receiver.answers = [kit.after(gate, kit.status(200)), kit.status(200)]
-
-    async def story() -> None:
-        async with receiver.listening():
-            async with lab.running() as engine:
-                await engine.run("test", kit.endpoint(receiver.url))
-                await engine.run("test", kit.emit_paid)
-                await settle(lambda: len(receiver.arrivals) == 1)
-            async with lab.running() as engine:
-                await engine.runner.advance(until="idle")
-                assert [d["status"] for d in await log(engine)] == ["succeeded"]
-
-    lab.play(story)
+    receiver.answers = [after(gate, answer_with(200)), answer_with(200)]
+    async with receiver.listening():
+        async with lab.running() as engine:
+            await engine.run("test", add_endpoint(receiver.url))
+            await engine.run("test", emit_paid)
+            await settle(lambda: len(receiver.arrivals) == 1)
+        async with lab.running() as engine:
+            await engine.runner.advance(until="idle")
+            assert [d["status"] for d in await log(engine)] == ["succeeded"]
     first, second = receiver.arrivals
     assert first.body == second.body
     for name in ("svc-event-id", "svc-delivery-attempt"):
         assert first.headers[name] == second.headers[name]
 
 
-def test_attempts_of_one_moment_run_at_once_and_later_ones_after_them(
-    lab: Lab, kit: Kit, receiver: "ScriptedReceiver"
+async def test_attempts_of_one_moment_run_at_once_and_later_ones_after_them(
+    lab: Lab, receiver: "ScriptedReceiver"
 ) -> None:
     """Six events at once: a few attempts at a time, all before the clock moves on."""
 
     async def slowly(writer: asyncio.StreamWriter) -> None:
         await asyncio.sleep(0.02)
-        await kit.status(500)(writer)
+        await answer_with(500)(writer)
 
     receiver.answers = [slowly]
+    async with receiver.listening(), lab.running() as engine:
+        receiver.engine = engine
+        await engine.run("test", add_endpoint(receiver.url))
 
-    async def story() -> None:
-        async with receiver.listening(), lab.running() as engine:
-            receiver.engine = engine
-            await engine.run("test", kit.endpoint(receiver.url))
+        def burst(tx: Transaction) -> None:
+            for _ in range(12):
+                emit_paid(tx)
 
-            def burst(tx: Transaction) -> None:
-                for _ in range(12):
-                    kit.emit_paid(tx)
-
-            await engine.run("test", burst)
-            counts = await engine.runner.advance(to=kit.start + 60 * SECOND)
-            assert (counts.deliveries, counts.broken) == (24, 0)
-
-    lab.play(story)
+        await engine.run("test", burst)
+        counts = await engine.runner.advance(to=BEGAN + 60 * SECOND)
+        assert (counts.deliveries, counts.broken) == (24, 0)
     assert [arrival.at for arrival in receiver.arrivals] == [0] * 12 + [60] * 12
     assert receiver.open_most == 8
 
 
-def test_hanging_receiver_holds_up_nobody_else(
-    lab: Lab, kit: Kit, receiver: "ScriptedReceiver"
+async def test_hanging_receiver_holds_up_nobody_else(
+    lab: Lab, receiver: "ScriptedReceiver"
 ) -> None:
     """Twenty events wait for one endpoint that never answers; the other one gets its own."""
     gate = asyncio.Event()
-    receiver.answers = [kit.after(gate, kit.status(200))]
+    receiver.answers = [after(gate, answer_with(200))]
 
     class Both(Post):
         async def send(self, outgoing: Outgoing) -> ReceiverReply:
@@ -517,78 +453,62 @@ def test_hanging_receiver_holds_up_nobody_else(
             return await super().send(outgoing)
 
     post = Both()
-
-    async def story() -> None:
-        async with lab.running(sender=post) as engine:
-            await engine.run("test", kit.endpoint(LOCAL + "/slow", "order.paid"))
-            for _ in range(20):
-                await engine.run("test", kit.emit_paid)
-            await engine.run("test", kit.endpoint(LOCAL + "/quick", "order.paid"))
-            await engine.run("test", kit.emit_paid)
-            await settle(lambda: [o.url for o in post.sent] == [LOCAL + "/quick"])
-            gate.set()
-            await engine.runner.advance(until="idle")
-            assert len(post.sent) == 22
-
-    lab.play(story)
+    async with lab.running(sender=post) as engine:
+        await engine.run("test", add_endpoint(LOCAL + "/slow", "order.paid"))
+        for _ in range(20):
+            await engine.run("test", emit_paid)
+        await engine.run("test", add_endpoint(LOCAL + "/quick", "order.paid"))
+        await engine.run("test", emit_paid)
+        await settle(lambda: [o.url for o in post.sent] == [LOCAL + "/quick"])
+        gate.set()
+        await engine.runner.advance(until="idle")
+        assert len(post.sent) == 22
 
 
-def test_manual_delivery_holds_attempts_until_an_advance(lab: Lab, kit: Kit) -> None:
+async def test_manual_delivery_holds_attempts_until_an_advance(lab: Lab) -> None:
     """`webhook_delivery=manual`: nothing by itself; an advance of 0 seconds lets it out."""
     post = Post(500)
-
-    async def story() -> None:
-        settings = {"webhook_delivery": "manual"}
-        async with lab.running(sender=post, settings=settings) as engine:
-            await engine.run("test", kit.endpoint(LOCAL))
-            await engine.run("test", kit.emit_paid)
-            await asyncio.sleep(0.02)
-            assert post.sent == []
-            assert [d["status"] for d in await log(engine)] == ["pending"]
-            assert engine.runner.next_due() == kit.start
-            counts = await engine.runner.advance(to=engine.clock.now())
-            assert counts.deliveries == 1
-            assert len(post.sent) == 1
-
-    lab.play(story)
+    settings = {"webhook_delivery": "manual"}
+    async with lab.running(sender=post, settings=settings) as engine:
+        await engine.run("test", add_endpoint(LOCAL))
+        await engine.run("test", emit_paid)
+        await asyncio.sleep(0.02)
+        assert post.sent == []
+        assert [d["status"] for d in await log(engine)] == ["pending"]
+        assert engine.runner.next_due() == BEGAN
+        counts = await engine.runner.advance(to=engine.clock.now())
+        assert counts.deliveries == 1
+        assert len(post.sent) == 1
 
 
-def test_held_attempts_go_out_when_the_setting_ends(lab: Lab, kit: Kit) -> None:
+async def test_held_attempts_go_out_when_the_setting_ends(lab: Lab) -> None:
     """Back to `auto`: what was held is delivered."""
     post = Post()
-
-    async def story() -> None:
-        settings = {"webhook_delivery": "manual"}
-        async with lab.running(sender=post, settings=settings) as engine:
-            await engine.run("test", kit.endpoint(LOCAL))
-            await engine.run("test", kit.emit_paid)
-            await engine.run("test", lambda w: w.update_settings({"webhook_delivery": "auto"}))
-            engine.runner.wake()
-            await settle(lambda: len(post.sent) == 1)
-
-    lab.play(story)
+    settings = {"webhook_delivery": "manual"}
+    async with lab.running(sender=post, settings=settings) as engine:
+        await engine.run("test", add_endpoint(LOCAL))
+        await engine.run("test", emit_paid)
+        await engine.run("test", lambda w: w.update_settings({"webhook_delivery": "auto"}))
+        engine.runner.wake()
+        await settle(lambda: len(post.sent) == 1)
 
 
-def test_resend_makes_a_held_attempt(lab: Lab, kit: Kit) -> None:
+async def test_resend_makes_a_held_attempt(lab: Lab) -> None:
     """Under manual delivery a resend lets the event out, and it is not sent again."""
     post = Post()
-
-    async def story() -> None:
-        settings = {"webhook_delivery": "manual"}
-        async with lab.running(sender=post, settings=settings) as engine:
-            await engine.run("test", kit.endpoint(LOCAL))
-            event = await engine.run("test", kit.emit_paid)
-            (made,) = await engine.resend("test", event)
-            assert (made.status, made.attempt, made.code) == ("succeeded", 1, 200)
-            await engine.runner.advance(until="idle")
-
-    lab.play(story)
+    settings = {"webhook_delivery": "manual"}
+    async with lab.running(sender=post, settings=settings) as engine:
+        await engine.run("test", add_endpoint(LOCAL))
+        event = await engine.run("test", emit_paid)
+        (made,) = await engine.resend("test", event)
+        assert (made.status, made.attempt, made.code) == ("succeeded", 1, 200)
+        await engine.runner.advance(until="idle")
     assert len(post.sent) == 1
 
 
 @pytest.mark.parametrize("turns", range(12))
-def test_resend_that_meets_a_reset_takes_no_job_of_the_new_state(
-    lab: Lab, kit: Kit, turns: int
+async def test_resend_that_meets_a_reset_takes_no_job_of_the_new_state(
+    lab: Lab, turns: int
 ) -> None:
     """Numbers of jobs begin anew with a reset; what the new state has to do is still done."""
     ran: list[str] = []
@@ -599,119 +519,100 @@ def test_resend_that_meets_a_reset_takes_no_job_of_the_new_state(
         for number in range(3 if armed else 0):
             test.schedule(60, "bell", f"bell {number}")
 
-    async def story() -> None:
-        settings = {"webhook_delivery": "manual"}
-        async with lab.running(sender=Post(), settings=settings) as engine:
-            await engine.run("test", kit.endpoint(LOCAL))
-            event = await engine.run("test", kit.emit_paid)
-            armed.append(True)
-            resent = asyncio.create_task(engine.resend("test", event))
-            for _ in range(turns):
-                await asyncio.sleep(0)
-            await engine.reset()
-            with suppress(Problem):  # the sandbox was reset meanwhile, or it was in time
-                await resent
-            await engine.runner.advance(until="idle")
-            assert ran == ["bell 0", "bell 1", "bell 2"]
-
     lab.fixture = fixture
-    lab.play(story)
+    settings = {"webhook_delivery": "manual"}
+    async with lab.running(sender=Post(), settings=settings) as engine:
+        await engine.run("test", add_endpoint(LOCAL))
+        event = await engine.run("test", emit_paid)
+        armed.append(True)
+        resent = asyncio.create_task(engine.resend("test", event))
+        for _ in range(turns):
+            await asyncio.sleep(0)
+        await engine.reset()
+        with suppress(Problem):  # the sandbox was reset meanwhile, or it was in time
+            await resent
+        await engine.runner.advance(until="idle")
+        assert ran == ["bell 0", "bell 1", "bell 2"]
 
 
-def test_resend_is_an_extra_attempt_beside_the_schedule(lab: Lab, kit: Kit) -> None:
+async def test_resend_is_an_extra_attempt_beside_the_schedule(lab: Lab) -> None:
     """A failed resend is not retried and moves no retry; numbers follow the order in time."""
     post = Post(500)
-
-    async def story() -> None:
-        async with lab.running(sender=post) as engine:
-            await engine.run("test", kit.endpoint(LOCAL))
-            event = await engine.run("test", kit.emit_paid)
-            await engine.runner.advance(to=kit.start + 30 * SECOND)
-            (made,) = await engine.resend("test", event)
-            assert (made.status, made.attempt) == ("failed", 2)
-            await engine.runner.advance(to=kit.start + 700 * SECOND)
-            shown = [d for d in await log(engine) if d["status"] != "pending"]
-            shown.sort(key=lambda d: str(d["started_at"]))
-            assert [(d["attempt"], d["started_at"][11:19]) for d in shown] == [
-                (1, "09:00:00"),
-                (2, "09:00:30"),
-                (3, "09:01:00"),
-                (4, "09:11:00"),
-            ]
-
-    lab.play(story)
+    async with lab.running(sender=post) as engine:
+        await engine.run("test", add_endpoint(LOCAL))
+        event = await engine.run("test", emit_paid)
+        await engine.runner.advance(to=BEGAN + 30 * SECOND)
+        (made,) = await engine.resend("test", event)
+        assert (made.status, made.attempt) == ("failed", 2)
+        await engine.runner.advance(to=BEGAN + 700 * SECOND)
+        shown = [d for d in await log(engine) if d["status"] != "pending"]
+        shown.sort(key=lambda d: str(d["started_at"]))
+        assert [(d["attempt"], d["started_at"][11:19]) for d in shown] == [
+            (1, "09:00:00"),
+            (2, "09:00:30"),
+            (3, "09:01:00"),
+            (4, "09:11:00"),
+        ]
 
 
-def test_successful_resend_ends_the_retries(lab: Lab, kit: Kit) -> None:
+async def test_successful_resend_ends_the_retries(lab: Lab) -> None:
     """The receiver has the event: the pending retry is dropped."""
     post = Post(500, 200)
-
-    async def story() -> None:
-        async with lab.running(sender=post) as engine:
-            await engine.run("test", kit.endpoint(LOCAL))
-            event = await engine.run("test", kit.emit_paid)
-            await engine.runner.advance(to=kit.start)
-            await engine.resend("test", event)
-            await engine.runner.advance(until="idle")
-            assert engine.clock.now() == kit.start
-            assert sorted(d["status"] for d in await log(engine)) == [
-                "dropped",
-                "failed",
-                "succeeded",
-            ]
-
-    lab.play(story)
+    async with lab.running(sender=post) as engine:
+        await engine.run("test", add_endpoint(LOCAL))
+        event = await engine.run("test", emit_paid)
+        await engine.runner.advance(to=BEGAN)
+        await engine.resend("test", event)
+        await engine.runner.advance(until="idle")
+        assert engine.clock.now() == BEGAN
+        assert sorted(d["status"] for d in await log(engine)) == [
+            "dropped",
+            "failed",
+            "succeeded",
+        ]
     assert len(post.sent) == 2
 
 
 @pytest.mark.parametrize("url", ["http://192.0.2.1/hook", "https://example.com/hook"])
-def test_receiver_elsewhere_gets_nothing_unless_told(lab: Lab, kit: Kit, url: str) -> None:
+async def test_receiver_elsewhere_gets_nothing_unless_told(lab: Lab, url: str) -> None:
     """Webhooks go to this machine only; `allow_remote_webhooks` lifts that (R89)."""
     post = Post()
-
-    async def story() -> None:
-        async with lab.running(sender=post) as engine:
-            await engine.run("test", kit.endpoint(url))
-            await engine.run("test", kit.emit_paid)
-            await engine.runner.advance(to=kit.start)
-            assert post.sent == []
-            shown = await log(engine)
-            assert [d["error"] for d in shown if d["status"] == "failed"] == ["remote_not_allowed"]
-            await engine.run("test", lambda w: w.update_settings({"allow_remote_webhooks": True}))
-            await engine.runner.advance(until="next")
-            assert len(post.sent) == 1
-
-    lab.play(story)
+    async with lab.running(sender=post) as engine:
+        await engine.run("test", add_endpoint(url))
+        await engine.run("test", emit_paid)
+        await engine.runner.advance(to=BEGAN)
+        assert post.sent == []
+        shown = await log(engine)
+        assert [d["error"] for d in shown if d["status"] == "failed"] == ["remote_not_allowed"]
+        await engine.run("test", lambda w: w.update_settings({"allow_remote_webhooks": True}))
+        await engine.runner.advance(until="next")
+        assert len(post.sent) == 1
 
 
-def test_deleted_endpoint_ends_its_attempts(lab: Lab, kit: Kit) -> None:
+async def test_deleted_endpoint_ends_its_attempts(lab: Lab) -> None:
     """Deleting between attempts: nothing more is sent, the log stays, time goes on."""
     post = Post(500)
-
-    async def story() -> None:
-        async with lab.running(sender=post) as engine:
-            doc = await engine.run("test", kit.endpoint(LOCAL))
-            await engine.run("test", kit.emit_paid)
-            await engine.runner.advance(to=kit.start)
-            await engine.run("test", lambda tx: webhook_endpoints.delete(tx, doc))
-            await engine.runner.advance(to=kit.start + 9 * DAY * SECOND)
-            assert [d["status"] for d in await log(engine)] == ["failed", "dropped"]
-            assert engine.read("test", lambda tx: tx.find("email")) == []
-
-    lab.play(story)
+    async with lab.running(sender=post) as engine:
+        doc = await engine.run("test", add_endpoint(LOCAL))
+        await engine.run("test", emit_paid)
+        await engine.runner.advance(to=BEGAN)
+        await engine.run("test", lambda tx: webhook_endpoints.delete(tx, doc))
+        await engine.runner.advance(to=BEGAN + 9 * DAY * SECOND)
+        assert [d["status"] for d in await log(engine)] == ["failed", "dropped"]
+        assert engine.read("test", lambda tx: tx.find("email")) == []
     assert len(post.sent) == 1
 
 
-def test_deliveries_do_not_change_the_ids_of_objects(lab: Lab, kit: Kit) -> None:
+async def test_deliveries_do_not_change_the_ids_of_objects(lab: Lab) -> None:
     """With a seed, the ids are the same whether receivers answer or not."""
 
     async def ids(*codes: int) -> list[Any]:
         async with lab.running(path=":memory:", sender=Post(*codes)) as engine:
-            await engine.run("test", kit.endpoint(LOCAL))
+            await engine.run("test", add_endpoint(LOCAL))
             found: list[Any] = []
             for _ in range(3):
-                found.append(await engine.run("test", kit.emit_paid))
+                found.append(await engine.run("test", emit_paid))
                 await engine.runner.advance(to=engine.clock.now() + HOUR * SECOND)
             return found
 
-    assert lab.play(lambda: ids(200)) == lab.play(lambda: ids(500))
+    assert await ids(200) == await ids(500)

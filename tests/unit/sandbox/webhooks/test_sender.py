@@ -18,27 +18,31 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from support.absence import importable
 from svc.sandbox.resources import webhook_endpoints
 from svc.sandbox.webhooks.sender import REPLY_READ_MAX, HttpSender, Outgoing, ReceiverReply
-from unit.sandbox.lab import Answer, Kit, Lab, ScriptedReceiver
+from unit.sandbox.lab import (
+    Answer,
+    Lab,
+    ScriptedReceiver,
+    add_endpoint,
+    after,
+    answer_with,
+    emit_paid,
+)
 
 BODY = '{"id":"evt_1","näme":1}'.encode()
 HEADERS = (("Content-Type", "application/json; charset=utf-8"), ("User-Agent", "Svc-Webhooks/1.0"))
 
 
-def send(
+async def send(
     lab: Lab, receiver: ScriptedReceiver, times: int = 1, deadline: float = 5
 ) -> list[ReceiverReply]:
     """Sends to the receiver, one after the other, with one sender."""
-
-    async def story() -> list[ReceiverReply]:
-        sender = HttpSender(deadline)
-        async with receiver.listening():
-            try:
-                outgoing = Outgoing(receiver.url, HEADERS, BODY)
-                return [await sender.send(outgoing) for _ in range(times)]
-            finally:
-                await sender.close()
-
-    return lab.play(story)
+    sender = HttpSender(deadline)
+    async with receiver.listening():
+        try:
+            outgoing = Outgoing(receiver.url, HEADERS, BODY)
+            return [await sender.send(outgoing) for _ in range(times)]
+        finally:
+            await sender.close()
 
 
 def test_sending_loads_no_command_line_of_httpx() -> None:
@@ -54,9 +58,11 @@ def test_sending_loads_no_command_line_of_httpx() -> None:
     assert not loaded & {"httpx._main", *importable(["rich", "pygments"])}
 
 
-def test_request_carries_the_bytes_and_headers_given(lab: Lab, receiver: ScriptedReceiver) -> None:
+async def test_request_carries_the_bytes_and_headers_given(
+    lab: Lab, receiver: ScriptedReceiver
+) -> None:
     """The body arrives byte for byte; User-Agent and Content-Type are ours alone."""
-    (reply,) = send(lab, receiver)
+    (reply,) = await send(lab, receiver)
     (arrival,) = receiver.arrivals
     assert (reply.code, reply.error, reply.accepted) == (200, None, True)
     assert arrival.body == BODY
@@ -69,54 +75,56 @@ def test_request_carries_the_bytes_and_headers_given(lab: Lab, receiver: Scripte
     ("code", "accepted"),
     [(200, True), (201, True), (299, True), (301, False), (304, False), (400, False), (500, False)],
 )
-def test_only_2xx_is_success(
-    lab: Lab, kit: Kit, receiver: ScriptedReceiver, code: int, accepted: bool
+async def test_only_2xx_is_success(
+    lab: Lab, receiver: ScriptedReceiver, code: int, accepted: bool
 ) -> None:
     """Anything but 2xx is a failure (spec: Delivery and retries)."""
-    receiver.answers = [kit.status(code)]
-    (reply,) = send(lab, receiver)
+    receiver.answers = [answer_with(code)]
+    (reply,) = await send(lab, receiver)
     assert (reply.code, reply.accepted) == (code, accepted)
 
 
-def test_redirect_is_not_followed_and_no_cookie_is_kept(
-    lab: Lab, kit: Kit, receiver: "ScriptedReceiver"
+async def test_redirect_is_not_followed_and_no_cookie_is_kept(
+    lab: Lab, receiver: "ScriptedReceiver"
 ) -> None:
     """A receiver can neither send us elsewhere nor mark us (R24, R29)."""
     headers = "Location: /elsewhere\r\nSet-Cookie: a=b\r\n"
-    receiver.answers = [kit.status(307, headers), kit.status(200)]
-    first, second = send(lab, receiver, times=2)
+    receiver.answers = [answer_with(307, headers), answer_with(200)]
+    first, second = await send(lab, receiver, times=2)
     assert (first.code, second.code) == (307, 200)
     assert len(receiver.arrivals) == 2
     assert "cookie" not in receiver.arrivals[1].headers
 
 
-def test_proxy_settings_have_no_effect(
+async def test_proxy_settings_have_no_effect(
     lab: Lab, receiver: ScriptedReceiver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """HTTP_PROXY and ALL_PROXY are ignored (R26)."""
     for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY"):
         monkeypatch.setenv(name, "http://127.0.0.1:9")
-    (reply,) = send(lab, receiver)
+    (reply,) = await send(lab, receiver)
     assert reply.accepted
 
 
-def test_connection_is_kept(lab: Lab, receiver: ScriptedReceiver) -> None:
+async def test_connection_is_kept(lab: Lab, receiver: ScriptedReceiver) -> None:
     """Attempts in a row share one connection."""
-    send(lab, receiver, times=3)
+    await send(lab, receiver, times=3)
     assert [arrival.connection for arrival in receiver.arrivals] == [1, 1, 1]
 
 
-def test_silent_receiver_fails_at_the_deadline(
-    lab: Lab, kit: Kit, receiver: "ScriptedReceiver"
+async def test_silent_receiver_fails_at_the_deadline(
+    lab: Lab, receiver: "ScriptedReceiver"
 ) -> None:
     """No answer within the deadline is a failure without a status."""
-    receiver.answers = [kit.after(asyncio.Event(), kit.status(200))]
-    (reply,) = send(lab, receiver, deadline=0.05)
+    receiver.answers = [after(asyncio.Event(), answer_with(200))]
+    (reply,) = await send(lab, receiver, deadline=0.05)
     assert (reply.code, reply.error, reply.accepted) == (None, "timeout", False)
     assert 50 <= reply.ms < 2000
 
 
-def test_dripping_receiver_fails_at_the_deadline(lab: Lab, receiver: ScriptedReceiver) -> None:
+async def test_dripping_receiver_fails_at_the_deadline(
+    lab: Lab, receiver: ScriptedReceiver
+) -> None:
     """The deadline covers the whole exchange, not each read."""
 
     async def drip(writer: asyncio.StreamWriter) -> None:
@@ -127,11 +135,11 @@ def test_dripping_receiver_fails_at_the_deadline(lab: Lab, receiver: ScriptedRec
             await asyncio.sleep(0.01)
 
     receiver.answers = [drip]
-    (reply,) = send(lab, receiver, deadline=0.1)
+    (reply,) = await send(lab, receiver, deadline=0.1)
     assert (reply.code, reply.error) == (None, "timeout")
 
 
-def test_endless_body_is_ignored_after_64_kib(lab: Lab, receiver: ScriptedReceiver) -> None:
+async def test_endless_body_is_ignored_after_64_kib(lab: Lab, receiver: ScriptedReceiver) -> None:
     """A 200 whose body never ends is a success; the rest is not read."""
     written = 0
 
@@ -144,7 +152,7 @@ def test_endless_body_is_ignored_after_64_kib(lab: Lab, receiver: ScriptedReceiv
             written += 65536
 
     receiver.answers = [flood]
-    (reply,) = send(lab, receiver)
+    (reply,) = await send(lab, receiver)
     assert reply.accepted
     assert REPLY_READ_MAX <= written < 64 * 1024 * 1024
 
@@ -164,14 +172,16 @@ async def stop_short(writer: asyncio.StreamWriter) -> None:
 
 
 @pytest.mark.parametrize("answer", [hang_up, babble, stop_short])
-def test_broken_answer_is_a_failure(lab: Lab, receiver: ScriptedReceiver, answer: Answer) -> None:
+async def test_broken_answer_is_a_failure(
+    lab: Lab, receiver: ScriptedReceiver, answer: Answer
+) -> None:
     """A closed connection, garbage and half an answer are failures, never exceptions."""
     receiver.answers = [answer]
-    (reply,) = send(lab, receiver)
+    (reply,) = await send(lab, receiver)
     assert (reply.code, reply.error, reply.accepted) == (None, "connection_lost", False)
 
 
-def test_refused_connection_is_a_failure(lab: Lab) -> None:
+async def test_refused_connection_is_a_failure(lab: Lab) -> None:
     """Nobody listens there."""
     with socket.socket() as unused:
         unused.bind(("127.0.0.1", 0))
@@ -183,10 +193,10 @@ def test_refused_connection_is_a_failure(lab: Lab) -> None:
             await sender.close()
             return reply
 
-        assert lab.play(story).error == "connect_failed"
+        assert (await story()).error == "connect_failed"
 
 
-def test_untrusted_certificate_is_a_failure(lab: Lab, tmp_path: Path) -> None:
+async def test_untrusted_certificate_is_a_failure(lab: Lab, tmp_path: Path) -> None:
     """Certificates are checked: a receiver that nobody vouches for gets nothing."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(self_signed(tmp_path))
@@ -196,23 +206,19 @@ def test_untrusted_certificate_is_a_failure(lab: Lab, tmp_path: Path) -> None:
         got.append(await reader.read())
         writer.close()
 
-    async def story() -> ReceiverReply:
-        sender = HttpSender(5)
-        server = await asyncio.start_server(serve, "127.0.0.1", 0, ssl=context)
-        port = server.sockets[0].getsockname()[1]
-        reply = await sender.send(Outgoing(f"https://127.0.0.1:{port}/", HEADERS, BODY))
-        await sender.close()
-        server.close()
-        return reply
-
-    reply = lab.play(story)
+    sender = HttpSender(5)
+    server = await asyncio.start_server(serve, "127.0.0.1", 0, ssl=context)
+    port = server.sockets[0].getsockname()[1]
+    reply = await sender.send(Outgoing(f"https://127.0.0.1:{port}/", HEADERS, BODY))
+    await sender.close()
+    server.close()
     assert (reply.code, reply.error) == (None, "tls_failed")
     assert got == []
 
 
 @pytest.mark.parametrize("allowed", [True, False])
-def test_self_signed_receiver_here_is_trusted_where_the_setting_says_so(
-    lab: Lab, kit: Kit, tmp_path: Path, allowed: bool
+async def test_self_signed_receiver_here_is_trusted_where_the_setting_says_so(
+    lab: Lab, tmp_path: Path, allowed: bool
 ) -> None:
     """`allow_self_signed_webhooks` takes the certificate of https on this machine, whoever made it."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
@@ -227,15 +233,17 @@ def test_self_signed_receiver_here_is_trusted_where_the_setting_says_so(
         server = await asyncio.start_server(serve, "127.0.0.1", 0, ssl=context)
         port = server.sockets[0].getsockname()[1]
         async with server, lab.running(settings={"allow_self_signed_webhooks": allowed}) as engine:
-            await engine.run("test", kit.endpoint(f"https://localhost:{port}/"))
-            event = await engine.run("test", kit.emit_paid)
+            await engine.run("test", add_endpoint(f"https://localhost:{port}/"))
+            event = await engine.run("test", emit_paid)
             (made,) = await engine.resend("test", event)
             return made.code, made.error
 
-    assert lab.play(story) == ((200, None) if allowed else (None, "tls_failed"))
+    assert await story() == ((200, None) if allowed else (None, "tls_failed"))
 
 
-def test_receiver_of_an_own_authority_is_trusted_by_its_bundle(lab: Lab, tmp_path: Path) -> None:
+async def test_receiver_of_an_own_authority_is_trusted_by_its_bundle(
+    lab: Lab, tmp_path: Path
+) -> None:
     """`svc sandbox start --ca-bundle`: its file, besides what the system trusts."""
     bundle = self_signed(tmp_path)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
@@ -254,7 +262,7 @@ def test_receiver_of_an_own_authority_is_trusted_by_its_bundle(lab: Lab, tmp_pat
         await sender.close()
         return reply
 
-    assert lab.play(story).accepted
+    assert (await story()).accepted
 
 
 def self_signed(folder: Path) -> Path:
@@ -283,7 +291,7 @@ def self_signed(folder: Path) -> Path:
 
 
 @pytest.mark.parametrize("url", ["http://[::1", "http://127.0.0.1:99999/", "gopher://localhost/"])
-def test_impossible_address_is_a_failure(lab: Lab, url: str) -> None:
+async def test_impossible_address_is_a_failure(lab: Lab, url: str) -> None:
     """Whatever was registered, an attempt ends in a reply."""
 
     async def story() -> ReceiverReply:
@@ -292,7 +300,7 @@ def test_impossible_address_is_a_failure(lab: Lab, url: str) -> None:
         await sender.close()
         return reply
 
-    assert lab.play(story).accepted is False
+    assert (await story()).accepted is False
 
 
 @pytest.mark.parametrize(

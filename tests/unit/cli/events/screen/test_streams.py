@@ -37,26 +37,22 @@ def printing_to(
     return Printing(Streams(io.StringIO(), out, err), folder, lossless), []
 
 
-def test_lines_of_one_pass_are_one_write_in_order(tmp_path: Path) -> None:
+async def test_lines_of_one_pass_are_one_write_in_order(tmp_path: Path) -> None:
     """Two streams keep the order between them; a later pass writes anew."""
     log: list[str] = []
     printed, failures = printing_to(tmp_path, CountedWrites(log), CountedWrites(log))
     out, err = printed.streams.stdout, printed.streams.stderr
-
-    async def print_some() -> None:
-        printed.start(failures.append)
-        for number in range(3):
-            out.write(f"{number}\n")
-        assert log == []
-        err.write("!\n")
-        out.write("3\n")
-        await asyncio.sleep(0)
-        await asyncio.sleep(0)
-        out.write("4\n")
-        await asyncio.sleep(0)
-        await asyncio.sleep(0)
-
-    asyncio.run(print_some())
+    printed.start(failures.append)
+    for number in range(3):
+        out.write(f"{number}\n")
+    assert log == []
+    err.write("!\n")
+    out.write("3\n")
+    await asyncio.sleep(0)
+    await asyncio.sleep(0)
+    out.write("4\n")
+    await asyncio.sleep(0)
+    await asyncio.sleep(0)
     assert log == ["0\n1\n2\n", "!\n", "3\n", "4\n"]
 
 
@@ -69,7 +65,7 @@ def test_line_outside_of_a_loop_is_written_at_once(tmp_path: Path) -> None:
     assert printed.end() is printed.real
 
 
-def test_trouble_of_the_stream_ends_the_listener_once(tmp_path: Path) -> None:
+async def test_trouble_of_the_stream_ends_the_listener_once(tmp_path: Path) -> None:
     """A reader that went away is told to whoever runs the loop, and nothing is tried twice."""
 
     class ReaderLeft(io.StringIO):
@@ -77,15 +73,11 @@ def test_trouble_of_the_stream_ends_the_listener_once(tmp_path: Path) -> None:
             raise BrokenPipeError(text)
 
     printed, failures = printing_to(tmp_path, ReaderLeft(), io.StringIO())
-
-    async def print_some() -> None:
-        printed.start(failures.append)
-        for _ in range(2):
-            printed.streams.stdout.write("x\n")
-            await asyncio.sleep(0)
-            await asyncio.sleep(0)
-
-    asyncio.run(print_some())
+    printed.start(failures.append)
+    for _ in range(2):
+        printed.streams.stdout.write("x\n")
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
     assert [type(error) for error in failures] == [BrokenPipeError]
 
 
