@@ -17,10 +17,11 @@ from contextlib import AbstractContextManager, contextmanager, suppress
 from itertools import islice
 from pathlib import Path
 from types import TracebackType
-from typing import Any, BinaryIO, Final, NamedTuple, Self
+from typing import BinaryIO, Final, NamedTuple, Self
 
 from svc.clock import seconds_of
-from svc.delivery.evidence import DONE_BY_HAND, PastLine
+from svc.delivery.evidence import DONE_BY_HAND, Evidence, read_outcome
+from svc.delivery.gathering import build_evidence, flatten_evidence
 from svc.delivery.journal.batches import BatchName
 from svc.errors import LocalError, system_words, translate_errors
 from svc.system import files
@@ -85,7 +86,7 @@ class PastResults(NamedTuple):
         damaged: how many lines cannot be read, without the last line of a killed run.
     """
 
-    lines: Sequence[PastLine] = ()
+    lines: Sequence[Evidence] = ()
     is_old: bool = False
     damaged: int = 0
 
@@ -109,10 +110,6 @@ def failure(
         "status": status,
         "request_id": request_id,
     }
-
-
-def _make_line(record: tuple[Any, ...]) -> PastLine:
-    return tuple.__new__(PastLine, record)
 
 
 class _WholeLines:
@@ -258,7 +255,7 @@ class Results:
                 return PastResults()
             with os.fdopen(handle, "rb") as file:
                 self._read = os.fstat(file.fileno())
-                found, is_old, damaged = Spool(_make_line), False, 0
+                found, is_old, damaged = Spool(build_evidence), False, 0
                 for text in file:
                     try:
                         line = self._parse_past(text)
@@ -266,11 +263,11 @@ class Results:
                         damaged += text.endswith(b"\n")  # else a kill or a full disk cut it off
                         continue
                     if line is not None:
-                        found.append(line)
-                        is_old = is_old or line.first_sent is None or not line.likeness
+                        found.append(flatten_evidence(line))
+                        is_old = is_old or not (line.at and line.alike)
         return PastResults(found, is_old, damaged)
 
-    def _parse_past(self, text: bytes) -> PastLine | None:
+    def _parse_past(self, text: bytes) -> Evidence | None:
         """Parses a line; None for a line of another batch, or of a row that was not sent.
 
         Raises:
@@ -288,18 +285,19 @@ class Results:
         if not isinstance(key, str):
             raise _DamagedLineError
         row = line.get("row")
-        return PastLine(
-            str(outcome),
-            line.get("likeness"),
-            line.get("row_id"),
+        return Evidence(
+            read_outcome(str(outcome), code),
+            "",
             key,
-            line.get("request"),
+            seconds_of(str(line.get("first_sent"))) or 0.0,
+            None,
             line.get("id"),
-            seconds_of(str(line.get("first_sent"))),
+            line.get("request"),
             line.get("world"),
             line.get("key_fingerprint") or "",
-            code,
+            line.get("likeness") or "",
             row if isinstance(row, int) else None,
+            line.get("row_id"),
             line.get("about"),
         )
 

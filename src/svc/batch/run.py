@@ -132,7 +132,7 @@ class Run:
                 self._begin_results_again(reason)
             # A full disk or a signal: what can still be kept is kept, the first reason is raised.
             self._is_lost |= isinstance(reason, LocalError) and reason.code in LOST
-            self._deps.journal.shorten_timeout(_JOURNAL_SECONDS)
+            self._deps.journal.journal.shorten_timeout(_JOURNAL_SECONDS)
             with suppress(SvcError):
                 self._await_under_way()
             self._end()

@@ -2,9 +2,9 @@
 
 `run` puts `RowJob`s in and takes `JobEnd`s out; `cli.batch.workers` starts them. A worker waits its
 turn and sends; before a refund or capture whose currency is to be compared, or whose object's last
-request failed, it has `delivery.before` read the object: a difference leaves the row unsent. The
-worker's client, as `cli.batch.workers` makes it, tells `Rate` of each attempt that got an answer
-and takes retries from `SharedQuota`; `halts` is made by `run.make_should_stop`.
+request failed, it reads the object: a difference leaves the row unsent. The worker's client, as
+`cli.batch.workers` makes it, tells `Rate` of each attempt that got an answer and takes retries from
+`SharedQuota`; `halts` is made by `run.make_should_stop`.
 """
 
 from collections.abc import Callable, Iterable
@@ -14,13 +14,15 @@ from queue import Empty, SimpleQueue
 from threading import Event, Lock, Thread
 from typing import Final
 
+from svc.client import find
 from svc.client.client import Client
+from svc.client.operations import failure_of
+from svc.client.text import one_line
 from svc.clock import Clock
-from svc.delivery.before import check_before_sending
 from svc.delivery.journal.stored import Stored
 from svc.delivery.rows import JobEnd, RowJob
 from svc.delivery.send import send_row
-from svc.errors import SvcError
+from svc.errors import Conflict, SvcError
 from svc.system import signals
 
 # After a 429: a little below what went through, then a little more every second.
@@ -253,3 +255,51 @@ class Workers:
         until = self._clock.monotonic() + seconds
         while (left := until - self._clock.monotonic()) > 0 and not self._stopping.is_set():
             self._clock.sleep(min(left, _NAP_SECONDS))
+
+
+def check_before_sending(client: Client, job: RowJob) -> SvcError | None:
+    """Compares a row with the object that it is about; returns the reason not to send it (R119).
+
+    A row that may have been sent before is not compared: its idempotency key prevents a second
+    effect.
+    """
+    if job.intent.sent_before:
+        return None
+    try:
+        return _compare_currency(client, job) or _confirm_failure(client, job)
+    except SvcError as error:
+        error.outcome = "not_sent"
+        return error
+
+
+def _compare_currency(client: Client, job: RowJob) -> SvcError | None:
+    wanted = job.row.compared_currency
+    reading = find.money_of(job.call) if wanted is not None else None
+    if reading is None:
+        return None
+    found = client.send(reading).data.get("currency")
+    if found == wanted:
+        return None
+    about = reading.path.rsplit("/", 1)[-1]
+    said = f"{about} does not say its currency" if found is None else f"{about} is in {found}"
+    return Conflict(
+        f"The row says {wanted}, and {one_line(said)}.",
+        code="currency_mismatch",
+        param="currency",
+        outcome="not_sent",
+        hint="Correct the row, or take its currency out",
+    )
+
+
+def _confirm_failure(client: Client, job: RowJob) -> SvcError | None:
+    if job.failed is None:
+        return None
+    data = client.send(find.retrieve(job.failed)).data
+    if failure_of(job.call, data) is not None:
+        return None
+    return Conflict(
+        f"{job.failed} has not failed: it is {data.get('status')}.",
+        code="object_not_failed",
+        outcome="not_sent",
+        hint=f"See it: svc get {job.failed}",
+    )

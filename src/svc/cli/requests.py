@@ -324,7 +324,7 @@ def resume_request(session: Session, identifier: str) -> None:
                 call, _ = restore_call(known.stored, session.base_url)
                 sender = sender_of(session, client, journal)
                 if known.is_unresolved:
-                    sender.served.refuse_expired(known)
+                    sender.refuse_expired(known)
                 if not sender.accounts.is_own(known.scope.key_fingerprint):
                     confirm_other_key(session, known)
                 confirm_money(session, call)

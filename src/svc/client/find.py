@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from svc import service
 from svc.client import operations
 from svc.client.call import Body, Call, Encoding, QueryPairs, QueryParams, query_of, segment
-from svc.client.operations import build_list, operation_at, retrieval
+from svc.client.operations import action_at, build_list, retrieval
 from svc.client.request import check_path
 from svc.errors import UsageError
 from svc.service.facts import ID_PREFIXES
@@ -33,11 +33,11 @@ def get(path: str, query: QueryParams = ()) -> Call:
 
 def post(path: str, body: Body | None = None, *, encoding: Encoding = "json") -> Call:
     """Builds a POST to any path of the API; raises UsageError: the path would leave it (R25)."""
-    known = operation_at(check_path(path))
+    known = action_at(check_path(path))
     if known is None:
         return Call("POST", path, body=body, encoding=encoding)
-    name, identifier = known
-    return operations.post(name, body or {}, encoding, identifier)
+    noun, action, identifier = known
+    return operations.post(f"{noun.word}.{action.verb}", body or {}, encoding, identifier)
 
 
 def retrieve(identifier: str) -> Call:

@@ -173,8 +173,8 @@ def _name_proofs(
             yield proofs[name].answered_as or name, value
 
 
-def operation_at(path: str) -> tuple[str, str] | None:
-    """The name of the operation of a path, and the id in the path; None if it is unknown."""
+def action_at(path: str) -> tuple[Resource, Action, str] | None:
+    """The noun and action of a POST to a path, and the id in the path; None if it is unknown."""
     noun = service.resource_at(path)
     if noun is None:
         return None
@@ -182,7 +182,7 @@ def operation_at(path: str) -> tuple[str, str] | None:
     step = f"{slash}{rest}"
     for action in noun.actions:
         if action.method == "POST" and action.is_on_one == bool(identifier) and action.step == step:
-            return f"{noun.word}.{action.verb}", identifier
+            return noun, action, identifier
     return None
 
 

@@ -1,23 +1,59 @@
 """Settles a recorded POST in the journal and completes its error (promises R10, R70).
 
 `send` calls `record_outcome` after the last attempt: the reply or error in, a `Sent` out, or the
-error with the journal's id and the command that continues.
+error with the journal's id and the command that continues. Both work with a `Sender`, which
+`cli.framework.delivering` makes for a single POST, so that they know neither a command line nor a
+terminal. The rows of a batch have none: `send.send_row` takes a client and a `RowJob`.
 """
 
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
+from svc.base_url import BaseUrl
+from svc.client.client import Client
 from svc.client.contradiction import Contradiction
 from svc.client.reply import Reply
 from svc.client.retry import explain_repeat
+from svc.clock import Clock
 from svc.delivery.account import KeyMatcher
 from svc.delivery.journal.commands import FormatCommand, resume_command, suggest_lookup
 from svc.delivery.journal.entry import Intent, Settled, settle_by_error, settle_by_reply
+from svc.delivery.journal.journal import Journal
 from svc.delivery.journal.refusals import DONE_BEFORE, build_not_ours, build_refused_to_other_key
-from svc.delivery.sender import Sender
+from svc.delivery.journal.stored import Scope
 from svc.errors import LocalError, SvcError
 from svc.state import LOST
 
 _ASK = "; if the answer stays the same, ask the service, naming the request id"
+
+
+class Sender(NamedTuple):
+    """What a delivery works with.
+
+    Attributes:
+        scope: for whom and where, with the fingerprint of the key in use.
+        accounts: compares other keys with it.
+        read_server_time: returns Unix seconds by a sandbox's clock; None for any other service.
+        refuse_expired: raises an error if the service may have forgotten a request's key by its
+            own clock, a sandbox's or the `Date` of a GET (promise R4).
+        format_command: writes the command line of a hint.
+        clock: of this machine.
+        warn, note: tell a person something on stderr.
+        note_done: is given what a POST has made, or None if it was the object of another request.
+    """
+
+    journal: Journal
+    client: Client
+    scope: Scope
+    base_url: BaseUrl
+    accounts: KeyMatcher
+    read_server_time: Callable[[], float | None]
+    refuse_expired: Callable[[Intent], None]
+    format_command: FormatCommand
+    clock: Clock
+    warn: Callable[[str], None]
+    note: Callable[[str], None]
+    note_done: Callable[[Any], None]
 
 
 class Sent(NamedTuple):

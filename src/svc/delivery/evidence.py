@@ -38,45 +38,22 @@ _BY_CODE: Final = {
 }
 
 
-class PastLine(NamedTuple):
-    """A line of the results file of an earlier run.
-
-    Attributes:
-        likeness: the digest of the request's normalised parameters.
-        row_id: the row's own id, if the file of rows has ids.
-        key: the idempotency key.
-        request: the id in the journal.
-        id: the id of the object that was created or changed.
-        first_sent: when it was sent first (Unix seconds); None in files of an older version.
-        key_fingerprint: the fingerprint of the API key.
-        code: the code of its error, if it has one.
-        row: the number of the row.
-        about: the digest of its subject, such as the payment of a refund.
-    """
-
-    outcome: str
-    likeness: str | None
-    row_id: str | None
-    key: str
-    request: str | None
-    id: str | None
-    first_sent: float | None
-    world: str | None = None
-    key_fingerprint: str = ""
-    code: str | None = None
-    row: int | None = None
-    about: str | None = None
-
-
 class Evidence(NamedTuple):
     """The facts about one request of a batch.
 
     Attributes:
         likeness: matches the request to a row: the digest of the row's own id if it has one, else
             of the parameters.
-        alike: the digest of the parameters in every case; empty if it is not known.
-        at: when it was sent first (Unix seconds on this machine's clock).
+        key: the idempotency key.
+        at: when it was sent first (Unix seconds on this machine's clock); 0 in a results file of an
+            older version.
         server_time: when it was sent first by the sandbox's clock, if that is known.
+        object_id: the id of the object that was created or changed.
+        request: the id in the journal.
+        alike: the digest of the parameters in every case; empty if it is not known.
+        row: the number of the row.
+        row_id: the row's own id, if a results file has the request and the file of rows has ids.
+        about: the digest of its subject, such as the payment of a refund, if a results file has it.
         intent: the journal's record; None if only a results file has the request.
     """
 
@@ -89,10 +66,11 @@ class Evidence(NamedTuple):
     request: str | None = None
     world: str | None = None
     key_fingerprint: str = ""
-    intent: Intent | None = None
     alike: str = ""
     row: int | None = None
-    line: PastLine | None = None
+    row_id: str | None = None
+    about: str | None = None
+    intent: Intent | None = None
 
 
 def build_intent_evidence(intent: Intent, likeness: str) -> Evidence:
@@ -108,9 +86,9 @@ def build_intent_evidence(intent: Intent, likeness: str) -> Evidence:
         intent.id,
         settled.world if settled else None,
         intent.scope.key_fingerprint,
-        intent,
         intent.likeness,
         intent.row,
+        intent=intent,
     )
 
 
@@ -127,21 +105,9 @@ def read_known(intent: Intent) -> Known:
     return Known.KEY_TAKEN if intent.is_key_taken else Known.REFUSED
 
 
-def build_line_evidence(line: PastLine, likeness: str) -> Evidence:
-    """Builds the evidence of a line of a results file."""
-    return Evidence(
-        _BY_CODE.get((line.outcome, line.code or ""), _OUTCOMES.get(line.outcome, Known.NOTHING)),
-        likeness,
-        line.key,
-        line.first_sent or 0.0,
-        object_id=line.id,
-        request=line.request,
-        world=line.world,
-        key_fingerprint=line.key_fingerprint,
-        alike=line.likeness or "",
-        row=line.row,
-        line=line,
-    )
+def read_outcome(outcome: str, code: str | None) -> Known:
+    """Reads the outcome and the code of the error of a line of a results file."""
+    return _BY_CODE.get((outcome, code or ""), _OUTCOMES.get(outcome, Known.NOTHING))
 
 
 def merge_evidence(journal: Evidence | None, results: Evidence | None) -> Evidence | None:

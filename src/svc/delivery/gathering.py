@@ -14,13 +14,10 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any, Final, NamedTuple, overload
 
 from svc.delivery.evidence import (
-    DONE_BY_HAND,
     Evidence,
     Known,
-    PastLine,
     age_of,
     build_intent_evidence,
-    build_line_evidence,
     merge_evidence,
 )
 from svc.delivery.journal.entry import Intent, Settled, scope_of
@@ -52,7 +49,7 @@ class EvidenceList(Sequence[Evidence]):
     """Evidence in the order in which it was found; it may be read in any order."""
 
     def __init__(self, evidence: Iterable[Evidence] = ()) -> None:
-        self._entries = Spool(_build, _GROUP)
+        self._entries = Spool(build_evidence, _GROUP)
         self._likenesses, self._keys = DigestIndex(), DigestIndex()
         self._known = bytearray()
         self._rows = array("i")  # -1 where it is not known
@@ -83,7 +80,7 @@ class EvidenceList(Sequence[Evidence]):
         self._known.append(one.known)
         self._rows.append(row)
         self._source_of.append(self._sources.setdefault(source, len(self._sources)))
-        self._entries.append(_flatten(one))
+        self._entries.append(flatten_evidence(one))
 
     def __len__(self) -> int:
         return len(self._known)
@@ -194,7 +191,8 @@ class EvidenceSelection(Sequence[Evidence]):
 class Gathering:
     """Gathers the evidence of each request of a batch; the idempotency key identifies a request.
 
-    `lines` are those of the results file; requests whose keys are `forgotten` are left out.
+    `lines` are those of the results file, without likenesses; of a row that a single command has
+    done the outcome is `NOTHING`. Requests whose keys are `forgotten` are left out.
     `is_named` is whether the file has an id for each row. `world` identifies the present state of a
     sandbox, None for other services; requests of a state before a reset are left out.
 
@@ -207,7 +205,7 @@ class Gathering:
 
     def __init__(
         self,
-        lines: Sequence[PastLine],
+        lines: Sequence[Evidence],
         *,
         is_named: bool,
         world: str | None,
@@ -220,7 +218,7 @@ class Gathering:
         self._by_key = DigestIndex()
         self._taken = bytearray(len(lines))
         self.first_sent: float | None = None
-        self.by_hand: list[PastLine] = []
+        self.by_hand: list[Evidence] = []
         self.unrecorded = 0
         self.untold = 0
         for number, line in enumerate(lines):
@@ -228,21 +226,18 @@ class Gathering:
                 self._taken[number] = True
                 continue
             self._by_key.add(_mark_key(line.key), number)
-            if line.first_sent is not None:
-                self.first_sent = min(self.first_sent or line.first_sent, line.first_sent)
+            if line.at:
+                self.first_sent = min(self.first_sent or line.at, line.at)
 
     def add(self, intent: Intent) -> None:
         """Adds a request of the journal; `finish` follows the last one."""
         likeness = self._match_of(intent.row_id, intent.likeness)
         numbers = self._by_key.find(_mark_key(intent.stored.idempotency_key))
         self.untold += not numbers
-        line = None if not numbers else self._take(numbers)
-        joined = merge_evidence(
-            build_intent_evidence(intent, likeness),
-            build_line_evidence(line, likeness) if line else None,
-        )
+        line = self._take(numbers) if numbers else None
+        joined = merge_evidence(build_intent_evidence(intent, likeness), line)
         assert joined is not None
-        self._keep(joined)
+        self._keep(joined._replace(likeness=likeness))
 
     def finish(self) -> EvidenceList:
         """Adds the requests that only the results file has; returns all evidence."""
@@ -251,13 +246,12 @@ class Gathering:
                 continue
             told = self._take(self._by_key.find(_mark_key(line.key))) or line
             self.unrecorded += 1
-            if told.code == DONE_BY_HAND:
+            if told.known is Known.NOTHING:
                 self.by_hand.append(told)
-            likeness = self._match_of(told.row_id, told.likeness or "")
-            self._keep(build_line_evidence(told, likeness))
+            self._keep(told._replace(likeness=self._match_of(told.row_id, told.alike)))
         return self._found
 
-    def _take(self, numbers: Sequence[int]) -> PastLine | None:
+    def _take(self, numbers: Sequence[int]) -> Evidence | None:
         """The last of the lines with one key, for the first request that has the key."""
         if self._taken[numbers[0]]:
             return None
@@ -279,44 +273,32 @@ def _mark_key(key: str) -> str:
     return f"={key}"
 
 
-def _flatten(one: Evidence) -> tuple[object, ...]:
+def flatten_evidence(one: Evidence) -> tuple[object, ...]:
     """Converts evidence to plain tuples; a done request keeps its body only for its subject."""
-    intent, line = one.intent, one.line
-    flat = None
-    if intent is not None:
-        stored, settled = intent.stored, intent.settled
-        if one.known is Known.DONE and not stored.path.endswith(_TELL_SUBJECT):
-            stored = stored._replace(body=b"")
-        flat = (
-            *intent[:2],
-            tuple(intent.scope),
-            tuple(stored),
-            *intent[4:_SETTLED],
-            None if settled is None else tuple(settled),
-            *intent[_SETTLED + 1 :],
-        )
-    return (
-        int(one.known),
-        *one[1:_INTENT],
-        flat,
-        *one[_INTENT + 1 : _LINE],
-        None if line is None else tuple(line),
-    )
+    *facts, intent = one
+    facts[0] = int(one.known)
+    if intent is None:
+        return (*facts, None)
+    stored = intent.stored
+    if one.known is Known.DONE and not stored.path.endswith(_TELL_SUBJECT):
+        stored = stored._replace(body=b"")
+    kept = [tuple(each) if isinstance(each, tuple) else each for each in intent]
+    kept[_STORED] = tuple(stored)
+    return (*facts, tuple(kept))
 
 
-_SETTLED: Final = Intent._fields.index("settled")
-_INTENT: Final = Evidence._fields.index("intent")
-_LINE: Final = Evidence._fields.index("line")
+_STORED: Final = Intent._fields.index("stored")
 
 
-def _build(flat: tuple[Any, ...]) -> Evidence:
-    known, kept, line = flat[0], flat[_INTENT], flat[_LINE]
+def build_evidence(flat: tuple[Any, ...]) -> Evidence:
+    """Converts what `flatten_evidence` returns to evidence."""
+    known, *facts, kept = flat
     intent = None
     if kept is not None:
-        settled = kept[_SETTLED]
-        outcome = None if settled is None else Settled._make(settled)
-        request = (*kept[:2], scope_of(*kept[2]), Stored._make(kept[3]), *kept[4:_SETTLED])
-        intent = Intent._make((*request, outcome, *kept[_SETTLED + 1 :]))
-    told = None if line is None else PastLine._make(line)
-    facts = (_KNOWN[known], *flat[1:_INTENT], intent, *flat[_INTENT + 1 : _LINE])
-    return Evidence._make((*facts, told))
+        kept = Intent._make(kept)
+        intent = kept._replace(
+            scope=scope_of(*kept.scope),
+            stored=Stored._make(kept.stored),
+            settled=kept.settled and Settled._make(kept.settled),
+        )
+    return Evidence._make((_KNOWN[known], *facts, intent))

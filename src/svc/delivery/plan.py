@@ -9,16 +9,13 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Final, Generic, NamedTuple, Protocol, TypeVar
+from typing import Final, Generic, NamedTuple, TypeVar
 
 from svc.delivery.evidence import Evidence
 from svc.delivery.gathering import EvidenceList
 from svc.delivery.journal.batches import BatchName, Duplicate
 from svc.delivery.journal.entry import Intent, KeyEquivalence
-from svc.delivery.policy import (
-    KeyRelation,
-    RowDecision,
-)
+from svc.delivery.policy import KeyRelation, RowDecision
 from svc.errors import SvcError
 from svc.system.spool import Digests
 
@@ -106,17 +103,13 @@ class UnsentRow(NamedTuple):
     before: Evidence | None = None
 
 
-class FileRows(Protocol):
-    """The rows of a file in order, which may be read from disk: a file can have a million rows."""
-
-    def __iter__(self) -> Iterator[BatchRow | InvalidRow]: ...
-    def __getitem__(self, index: int, /) -> BatchRow | InvalidRow: ...
-
-
 class RowSelection(Generic[T]):
-    """A lazy sequence with an item for each selected row of a file, in the order of the file."""
+    """A lazy sequence with an item for each selected row of a file, in the order of the file.
 
-    def __init__(self, rows: FileRows, build: Callable[[int], T]) -> None:
+    The file's rows may be read from disk: a file can have a million rows.
+    """
+
+    def __init__(self, rows: Sequence[BatchRow | InvalidRow], build: Callable[[int], T]) -> None:
         self._rows = rows
         self._build = build
         self._places = array("I")

@@ -23,7 +23,6 @@ from svc.delivery.plan import (
     BatchFacts,
     BatchPlan,
     BatchRow,
-    FileRows,
     InvalidRow,
     RowKeys,
     RowSelection,
@@ -45,7 +44,7 @@ from svc.system.spool import DigestIndex, Digests
 _DUPLICATE_SECONDS: Final = DUPLICATE_DAYS * 24 * 3600
 
 
-def plan_batch(rows: FileRows, facts: BatchFacts) -> BatchPlan:
+def plan_batch(rows: Sequence[BatchRow | InvalidRow], facts: BatchFacts) -> BatchPlan:
     """Decides for each row of a file; a pure function, so that a plan can be made again."""
     return _Planner(rows, facts).plan()
 
@@ -53,7 +52,7 @@ def plan_batch(rows: FileRows, facts: BatchFacts) -> BatchPlan:
 class _Planner:
     """Makes one plan; findings about a row are stored under the row's place in the file."""
 
-    def __init__(self, rows: FileRows, facts: BatchFacts) -> None:
+    def __init__(self, rows: Sequence[BatchRow | InvalidRow], facts: BatchFacts) -> None:
         self._rows = rows
         self._facts = facts
         self._shelf = _Shelf(facts.evidence)
@@ -435,7 +434,7 @@ class _Edits:
 def _subject_of(one: Evidence) -> str:
     """The object that a request was about; empty if the journal has discarded the body."""
     if one.intent is None:
-        return (one.line.about or "") if one.line is not None else ""
+        return one.about or ""
     kept = one.intent.stored
     try:
         return about_of(subject_of(kept.path, fields_of(kept.encoding, kept.body)))

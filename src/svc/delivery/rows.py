@@ -120,7 +120,9 @@ def classify_result(ended: JobEnd) -> RowEnd:
         return _judge_error(ended.job, ended.error)
     if ended.passed is not None:
         return RowEnd(ended.job, Settled("not_sent"), "not_sent", error=ended.passed)
-    return _judge_unsent(ended.job, ended.bug)
+    if ended.job.intent.sent_before or ended.bug is not None:
+        return RowEnd(ended.job, None, "unknown", stop=ended.bug)
+    return RowEnd(ended.job, Settled("not_sent"), "not_sent")
 
 
 def classify_claimed_by_other(end: RowEnd) -> RowEnd:
@@ -191,12 +193,6 @@ def _judge_taken_key(job: RowJob, error: SvcError) -> RowEnd:
     return RowEnd(job, settled, "unknown", error=told)
 
 
-def _judge_unsent(job: RowJob, bug: BaseException | None) -> RowEnd:
-    if job.intent.sent_before or bug is not None:
-        return RowEnd(job, None, "unknown", stop=bug)
-    return RowEnd(job, Settled("not_sent"), "not_sent")
-
-
 # How a request ended of which a results file tells, by what that says; None where it is open.
 _TOLD: Final[dict[Known, Callable[[Evidence], Settled | None]]] = {
     Known.UNKNOWN: lambda _: None,
@@ -259,7 +255,7 @@ class RowJournal(NamedTuple):
                 one.row,
                 server_time=one.server_time,
                 alike=(row.digest if row is not None and is_same else one.alike, one.alike),
-                row_id=one.line.row_id if one.line else None,
+                row_id=one.row_id,
                 first_sent_at=one.at,
             )
             found.append((asked, _TOLD[one.known](one)))
@@ -290,10 +286,6 @@ class RowJournal(NamedTuple):
                 )
             )
         return frozenset()
-
-    def shorten_timeout(self, seconds: float) -> None:
-        """From now on waits no longer for a journal that another process holds (R78)."""
-        self.journal.shorten_timeout(seconds)
 
     def _jobs(self, tasks: Sequence[Task]) -> Iterator[RowJob]:
         calls = [restore_call(self._bytes_of(task), self.base_url) for task in tasks]
@@ -335,7 +327,4 @@ class RowJournal(NamedTuple):
     def _bytes_of(self, task: Task) -> Stored:
         if task.intent is not None and task.intent.stored.body:
             return task.intent.stored
-        return self._bytes_of_row(task.row, task.key)
-
-    def _bytes_of_row(self, row: BatchRow, key: str) -> Stored:
-        return Stored(row.path, self.encoding, row.body, key, self.api_version)
+        return Stored(task.row.path, self.encoding, task.row.body, task.key, self.api_version)

@@ -14,7 +14,7 @@ from svc.client.client import Client
 from svc.client.reply import IsClaimedByOther, Reply
 from svc.client.retry import KEY_SAFE_SECONDS
 from svc.delivery.charges import ChargeReader
-from svc.delivery.ending import Sent, adapt_to_journal, record_outcome
+from svc.delivery.ending import Sender, Sent, adapt_to_journal, record_outcome
 from svc.delivery.evidence import Known, read_known
 from svc.delivery.journal import refusals
 from svc.delivery.journal.commands import FormatCommand
@@ -33,7 +33,6 @@ from svc.delivery.journal.stored import restore_call, store_call
 from svc.delivery.journal.transaction import Like
 from svc.delivery.policy import CommandDecision, CommandState, decide_command
 from svc.delivery.rows import RowJob
-from svc.delivery.sender import Sender
 from svc.errors import Conflict, LocalError, StopRequest, SvcError
 from svc.service import operation as service_operation
 from svc.state import LOST
@@ -74,15 +73,15 @@ def send_new(
         sender.client.prepare(call, idempotency_key=idempotency_key),
         sender.scope,
         key_given=idempotency_key is not None,
-        server_time=sender.served.now(),
+        server_time=sender.read_server_time(),
         requested_at=requested_at,
     )
 
     def choose(likes: Sequence[Like]) -> Intent | None:
         return choose_command(asked, likes, sender.clock.now(), sender.format_command, sender.note)
 
-    with mark_as_unsent(call.path):
-        known = _find_used(sender, asked)
+    with mark_as_unsent(call.path):  # the earlier request that used the user's key, or None
+        known = (idempotency_key and sender.journal.by_key(idempotency_key, asked.scope)) or None
     with mark_as_unsent(call.path, known):
         asked = asked._replace(
             account=_compare_keys(sender, asked, known), charge=_read_charge(sender, asked)
@@ -136,12 +135,6 @@ def not_sent(error: LocalError) -> LocalError:
     return error
 
 
-def _find_used(sender: Sender, asked: NewIntent) -> Intent | None:
-    """Finds the earlier request that used the user's idempotency key, or None."""
-    key = asked.prepared.idempotency_key
-    return sender.journal.by_key(key, asked.scope) if asked.key_given and key else None
-
-
 def _compare_keys(sender: Sender, asked: NewIntent, known: Intent | None) -> KeyEquivalence:
     """Compares the accounts of other API keys that sent a duplicate or the same idempotency key.
 
@@ -150,7 +143,7 @@ def _compare_keys(sender: Sender, asked: NewIntent, known: Intent | None) -> Key
     """
     other_keys = sender.journal.list_other_keys(asked)
     if known is not None:
-        sender.served.refuse_expired(known)
+        sender.refuse_expired(known)
         other_keys |= {known.scope.key_fingerprint}
     if other_keys <= {asked.scope.key_fingerprint}:
         return NO_OTHER_KEYS

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from svc.batch.results import ResultLine, Results
-from svc.delivery.evidence import PastLine
+from svc.delivery.evidence import Evidence, Known
 from svc.delivery.journal.batches import BatchName
 from svc.delivery.journal.stored import Scope
 from svc.errors import LocalError
@@ -284,8 +284,8 @@ def test_a_later_run_reads_what_an_earlier_one_has_left(path: Path) -> None:
     past = Results(path, OURS).read_past()
     at = 1795428000.0
     assert tuple(past.lines) == (
-        PastLine("done", "abc", None, "k1", "rq_1", "rf_1", at, key_fingerprint="sk_1", row=1),
-        PastLine("unknown", "abc", "INV-7", "k2", None, None, at, "w", "sk_1", row=2),
+        Evidence(Known.DONE, "", "k1", at, None, "rf_1", "rq_1", None, "sk_1", "abc", 1),
+        Evidence(Known.UNKNOWN, "", "k2", at, None, None, None, "w", "sk_1", "abc", 2, "INV-7"),
     )
     assert not past.is_old
 

@@ -8,7 +8,7 @@ from svc.batch.operations import find_operation
 from svc.batch.rows import BadRow, Read
 from svc.batch.validate import Validator
 from svc.clock import Clock
-from svc.delivery.evidence import PastLine
+from svc.delivery.evidence import Evidence
 from svc.delivery.gathering import EvidenceList, Gathering
 from svc.delivery.journal.batches import BatchName, BatchTable
 from svc.delivery.journal.entry import NO_OTHER_KEYS, Intent, KeyEquivalence, Settled
@@ -71,7 +71,7 @@ class Desk:
         self,
         *given: "int | str | dict[str, Any]",
         batch: BatchName = REFUNDS,
-        lines: tuple[PastLine, ...] = (),
+        lines: tuple[Evidence, ...] = (),
         account: KeyEquivalence = NO_OTHER_KEYS,
         own_key: str = SCOPE.key_fingerprint,
         unseen: KeyRelation = KeyRelation.NOT_KNOWN,
@@ -139,7 +139,7 @@ def _of_its_own(end: Settled, amount: int) -> Settled:
 
 def collect_evidence(
     intents: Iterable[Intent],
-    lines: Sequence[PastLine],
+    lines: Sequence[Evidence],
     *,
     is_named: bool,
     world: str | None,

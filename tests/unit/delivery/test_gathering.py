@@ -9,13 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from support.suite.drawing import examples
-from svc.delivery.evidence import (
-    Evidence,
-    Known,
-    PastLine,
-    build_intent_evidence,
-    build_line_evidence,
-)
+from svc.delivery.evidence import Evidence, Known, build_intent_evidence, read_outcome
 from svc.delivery.gathering import (
     EvidenceList,
     EvidenceSelection,
@@ -42,10 +36,10 @@ def intent(number: int, path: str = "/v1/refunds", state: str = "done") -> Inten
     )
 
 
-def line(number: int, outcome: str = "done", **more: str) -> PastLine:
+def line(number: int, outcome: str = "done", key: str | None = None) -> Evidence:
     """A line of a results file."""
-    key = more.pop("key", f"key-{number}")
-    return PastLine(outcome, LIKENESSES[number % 3], None, key, None, f"rf_{number}", 15.0, **more)  # type: ignore[arg-type]
+    known, alike = read_outcome(outcome, None), LIKENESSES[number % 3]
+    return Evidence(known, "", key or f"key-{number}", 15.0, None, f"rf_{number}", alike=alike)
 
 
 def test_an_entry_comes_back_as_it_was() -> None:
@@ -54,7 +48,7 @@ def test_an_entry_comes_back_as_it_was() -> None:
     found = [
         build_intent_evidence(refund, LIKENESSES[1]),
         build_intent_evidence(open_one, LIKENESSES[2]),
-        build_line_evidence(line(3)._replace(row=10**30), LIKENESSES[0]),
+        line(3)._replace(row=10**30, likeness=LIKENESSES[0]),
     ]
     order = build_intent_evidence(intent(4, "/v1/orders"), LIKENESSES[1])
     kept = EvidenceList([*found, order])
@@ -148,7 +142,7 @@ def test_keys_that_differ_in_case_alone_are_two() -> None:
 
 def test_a_selection_reads_its_entries_alone() -> None:
     """A piece of a selection is a list of evidence."""
-    kept = EvidenceList(build_line_evidence(line(number), LIKENESSES[0]) for number in range(50))
+    kept = EvidenceList(line(number) for number in range(50))
     chosen = EvidenceSelection(kept)
     for number in (3, 40, 7):
         chosen.add(number)

@@ -11,6 +11,7 @@ from support.clocks import ManualClock
 from svc.client.encoding import form_bytes, json_bytes
 from svc.delivery.journal.journal import Journal
 from svc.delivery.journal.sender_locks import SenderLocks
+from svc.delivery.journal.transaction import Like
 from svc.delivery.likeness import UnreadableBody, fields_of, likenesses, place_of
 from svc.state import Database
 from unit.delivery.journal.asking import asked
@@ -109,6 +110,7 @@ def test_requests_from_before_get_their_identity(tmp_path: Path) -> None:
         Database.open(path, clock=clock) as state,
         closing(SenderLocks(path.parent / "senders")) as sender_locks,
     ):
-        duplicate = Journal(lambda: state, sender_locks, clock).find_duplicate(asked(key="key-2"))
-    assert duplicate is not None
+        found: list[Like] = []
+        Journal(lambda: state, sender_locks, clock).record(asked(key="key-2"), found.extend)
+    (duplicate,) = (one.intent for one in found)
     assert (duplicate.id, duplicate.likeness) == (first.id, first.likeness)

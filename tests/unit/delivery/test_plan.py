@@ -11,7 +11,7 @@ import pytest
 from support.calls import refunds
 from support.clocks import ManualClock
 from svc.client.request import prepare
-from svc.delivery.evidence import PastLine
+from svc.delivery.evidence import Evidence, read_outcome
 from svc.delivery.hints import build_held_error
 from svc.delivery.journal.batches import BatchName, default_name
 from svc.delivery.journal.commands import format_full_command
@@ -341,10 +341,10 @@ def test_a_reset_sandbox_has_nothing(desk: Desk) -> None:
     assert len(desk.plan(100, world="w2").tasks) == 1
 
 
-def past(desk: Desk, outcome: str, amount: int, ago: float) -> PastLine:
+def past(desk: Desk, outcome: str, amount: int, ago: float) -> Evidence:
     row, at = one_row(amount), desk.clock.now() - ago
-    key = REFUNDS.key_of(row.likeness, 0)
-    return PastLine(outcome, row.alike, None, key, "rq_gone", f"rf_{amount}", at)
+    known, key = read_outcome(outcome, None), REFUNDS.key_of(row.likeness, 0)
+    return Evidence(known, "", key, at, None, f"rf_{amount}", "rq_gone", alike=row.alike)
 
 
 def test_the_results_file_tells_where_the_journal_is_lost(desk: Desk) -> None:
@@ -354,9 +354,9 @@ def test_the_results_file_tells_where_the_journal_is_lost(desk: Desk) -> None:
     lines = (lines[0], lines[1]._replace(key_fingerprint=SCOPE.key_fingerprint))
     todo = desk.plan(100, 200, 300, lines=lines, unseen=KeyRelation.SAME)
     assert (amounts(todo.done), amounts(todo.tasks)) == ([100], [200, 300])
-    assert (todo.tasks[0].key, todo.tasks[0].sent_at) == (lines[1].key, lines[1].first_sent)
+    assert (todo.tasks[0].key, todo.tasks[0].sent_at) == (lines[1].key, lines[1].at)
     (job, _) = desk.record(todo)
-    assert (job.intent.sent_before, job.intent.first_sent_at) == (True, lines[1].first_sent)
+    assert (job.intent.sent_before, job.intent.first_sent_at) == (True, lines[1].at)
     desk.sender_locks.close()
 
 

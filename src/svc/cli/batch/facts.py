@@ -100,14 +100,14 @@ def _list_told_by_hand(
     keys = {one.key for one in known}
     return [
         Duplicate(
-            line.likeness or "",
+            line.alike,
             None,
             True,
             line.request,
-            line.first_sent,
+            line.at,
             line.key_fingerprint,
             batch.scope.profile,
-            line.id,
+            line.object_id,
             line.world,
             key=line.key,
         )

@@ -8,6 +8,7 @@ to read it.
 
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
+from functools import partial
 from typing import Any, Final
 
 from svc.cli.framework.control import read_sandbox_clock, refuse_expired_key
@@ -18,7 +19,7 @@ from svc.client.operations import build_list
 from svc.client.retry import KEY_SAFE_SECONDS
 from svc.config.limits import MoneyLimit
 from svc.delivery.account import KeyMatcher
-from svc.delivery.ending import Sent
+from svc.delivery.ending import Sender, Sent
 from svc.delivery.journal.entry import Intent
 from svc.delivery.journal.journal import Journal
 from svc.delivery.journal.limits import LimitRules
@@ -26,7 +27,6 @@ from svc.delivery.journal.refusals import KEY_SPENT, KEY_TOO_OLD
 from svc.delivery.journal.sender_locks import SenderLocks
 from svc.delivery.journal.stored import Scope
 from svc.delivery.send import send_new
-from svc.delivery.sender import Sender
 from svc.errors import SvcError
 from svc.system import uptime
 
@@ -79,26 +79,16 @@ def read_service_date(client: Client) -> float | None:
         return error.server_time
 
 
-class _SandboxClock:
-    """The service's clock as a session's settings point at it: a sandbox's own, or its `Date`."""
-
-    def __init__(self, session: Session) -> None:
-        self._session = session
-
-    def now(self) -> float | None:
-        return read_sandbox_clock(self._session)
-
-    def refuse_expired(self, intent: Intent) -> None:
-        """Raises where the service may have forgotten a request's key, by either (promise R4)."""
-        session = self._session
-        refuse_expired_key(session, intent, session.format_command)
-        if intent.dated_at is None or not (intent.is_unresolved or intent.state == "done"):
-            return
-        with session.client() as client:
-            now = read_service_date(client)
-        if now is not None and now - intent.dated_at >= KEY_SAFE_SECONDS:
-            refusal = KEY_SPENT if intent.state == "done" else KEY_TOO_OLD
-            raise refusal.about(intent, session.format_command)
+def _refuse_expired(session: Session, intent: Intent) -> None:
+    """Raises where the service may have forgotten a request's key, by either clock (promise R4)."""
+    refuse_expired_key(session, intent, session.format_command)
+    if intent.dated_at is None or not (intent.is_unresolved or intent.state == "done"):
+        return
+    with session.client() as client:
+        now = read_service_date(client)
+    if now is not None and now - intent.dated_at >= KEY_SAFE_SECONDS:
+        refusal = KEY_SPENT if intent.state == "done" else KEY_TOO_OLD
+        raise refusal.about(intent, session.format_command)
 
 
 def sender_of(session: Session, client: Client, journal: Journal) -> Sender:
@@ -114,7 +104,8 @@ def sender_of(session: Session, client: Client, journal: Journal) -> Sender:
         session.scope(session.key.fingerprint),
         session.base_url,
         accounts_of(session, client, journal),
-        _SandboxClock(session),
+        partial(read_sandbox_clock, session),
+        partial(_refuse_expired, session),
         session.format_command,
         session.clock,
         session.out.warn,

@@ -238,13 +238,6 @@ class Journal:
         """The request that used an idempotency key in a scope, or None."""
         return by_key(self._state().rows, key, scope)
 
-    def find_duplicate(self, asked: NewIntent) -> Intent | None:
-        """An unresolved duplicate that may be of the same account, or None (R5, R91)."""
-        for row in self._state().rows(DUPLICATES, (asked.likeness,)):
-            if row["key_hint"] not in asked.account.other:
-                return intent_of(row)
-        return None
-
     def list_other_keys(self, asked: NewIntent) -> frozenset[str]:
         """The fingerprints of other API keys with which a duplicate was, or will be, begun."""
         rows = [

@@ -18,8 +18,7 @@ from collections.abc import Callable, Iterable, Sequence
 from math import ceil, inf
 from typing import Final, NamedTuple
 
-from svc import service
-from svc.client.operations import operation_at
+from svc.client.operations import action_at
 from svc.clock import utc
 from svc.config.limits import MoneyLimit
 from svc.delivery.journal.entry import AMOUNT_MAX, OBJECT_FAILED, Charge, Intent
@@ -81,9 +80,8 @@ class Usage(NamedTuple):
 
 def group_of(path: str) -> str:
     """The group of `facts.LIMIT_GROUPS` to which a POST to a path belongs; empty for none."""
-    known = operation_at(path)
-    found = service.operation(known[0]) if known is not None else None
-    return found[1].limit if found is not None else ""
+    known = action_at(path)
+    return known[1].limit if known is not None else ""
 
 
 def read_stated_charge(kept: Stored) -> Charge:
@@ -100,18 +98,16 @@ def read_stated_charge(kept: Stored) -> Charge:
     currency = fields.get("currency")
     if isinstance(amount, str) and amount.isascii() and amount.isdigit():
         amount = int(amount)  # a form says it as text
-    known = operation_at(kept.path)
-    found = service.operation(known[0]) if known is not None else None
-    is_own = found is not None and not found[1].money_of
+    known = action_at(kept.path)
+    is_own = known is not None and not known[1].money_of
     return Charge(check_amount(amount), currency if is_own and isinstance(currency, str) else None)
 
 
 def takes_amount(path: str) -> bool:
     """Whether a POST to a path takes an amount; else it moves the whole amount."""
-    known = operation_at(path)
-    found = service.operation(known[0]) if known is not None else None
-    return found is not None and any(
-        field.name == "amount" for field in found[0].list_given(found[1].verb)
+    known = action_at(path)
+    return known is not None and any(
+        field.name == "amount" for field in known[0].list_given(known[1].verb)
     )
 
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from svc.base_url import BaseUrl
 from svc.client import find
 from svc.client.call import Call, Encoding
-from svc.client.operations import operation_at
+from svc.client.operations import action_at
 from svc.client.request import (
     Prepared,
     check_path,
@@ -61,8 +61,8 @@ class Stored(NamedTuple):
         """
         if is_making(self.path):
             return self.idempotency_key
-        known = operation_at(self.path)
-        return self.path if known and named != known[1] else ""
+        known = action_at(self.path)
+        return self.path if known and named != known[2] else ""
 
 
 def store_call(call: Call, prepared: Prepared) -> Stored:

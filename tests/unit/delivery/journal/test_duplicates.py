@@ -10,6 +10,7 @@ from svc.delivery.journal.commands import format_full_command
 from svc.delivery.journal.entry import Intent, KeyEquivalence, NewIntent, Settled, settle_by_reply
 from svc.delivery.journal.journal import Journal
 from svc.delivery.journal.stored import Scope
+from svc.delivery.journal.transaction import Like
 from svc.delivery.send import choose_command
 from svc.errors import Conflict
 from unit.delivery.journal.asking import DONE, HOUR, OTHERS, SCOPE, Open, asked, done, end, record
@@ -109,9 +110,11 @@ def test_a_request_keeps_its_key_until_the_service_has_proved_an_outcome(
 def test_another_request_is_no_twin(intents: Journal, other: NewIntent) -> None:
     """What differs in any of these is another request."""
     end(intents, record(intents, asked()))
-    assert intents.find_duplicate(other) is None
-    assert intents.find_duplicate(asked(key="key-2")) is not None
-    record(intents, other)
+    found: list[Like] = []
+    intents.record(other, found.extend)
+    assert not found
+    intents.record(asked(key="key-3"), found.extend)
+    assert found
 
 
 def test_own_key_with_another_request_is_refused(intents: Journal) -> None:

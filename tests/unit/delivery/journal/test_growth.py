@@ -63,7 +63,6 @@ def send_one(desk: Desktop) -> None:
     asked = refund("2b1f4c58-0000-4000-8000-000000000001")
     desk.journal.by_key("2b1f4c58-0000-4000-8000-000000000001", SCOPE)
     desk.journal.list_other_keys(asked)
-    desk.journal.find_duplicate(asked)
     intent = desk.journal.record(asked, lambda likes: None)
     desk.journal.settle(intent, Settled("done", 200, "rf_1", proved=True))
     desk.journal.is_claimed_by_other(intent, "rf_1")
