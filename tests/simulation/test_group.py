@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from typing import Any
 from unittest.mock import patch
 
@@ -65,9 +64,9 @@ def a_full_disk_gives_back_at_once() -> Iterator[None]:
 def events_are_acknowledged_before_a_target_has_them() -> Iterator[None]:
     give = GroupSource._give
 
-    async def early(self: Any, one: Any, metadata: Any, now: float) -> None:
+    async def early(self: Any, one: Any, seq: int, delivered: int, now: float) -> None:
         self._keep(self._connection.submit(self._acknowledge(one.reply)))
-        await give(self, one, metadata, now)
+        await give(self, one, seq, delivered, now)
 
     with patch.object(GroupSource, "_give", early):
         yield
@@ -77,8 +76,8 @@ def events_are_acknowledged_before_a_target_has_them() -> Iterator[None]:
 def nothing_is_marked() -> Iterator[None]:
     give = GroupSource._give
 
-    async def first(self: Any, one: Any, metadata: Any, now: float) -> None:
-        await give(self, one, replace(metadata, delivered=1), now)
+    async def first(self: Any, one: Any, seq: int, _: int, now: float) -> None:
+        await give(self, one, seq, 1, now)
 
     with patch.object(GroupSource, "_give", first):
         yield

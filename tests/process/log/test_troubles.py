@@ -4,6 +4,7 @@ import asyncio
 import time
 from collections.abc import Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any, cast
 
@@ -207,8 +208,10 @@ def test_what_a_source_has_died_of_comes_out_at_its_stop(shared: bool, server: S
     async def stopped(connection: LogConnection, bug: Any) -> None:
         read = bug.position if bug else lambda: Position(0, "")
         place = log_cursor.Place(read, lambda _: None)
-        of_group = group.make_open(connection, queue, (bug,) if bug else (), SystemClock())
-        own = log_cursor.make_open(connection, cursor, place, SystemClock())
+        of_group = partial(
+            group.GroupSource, connection, queue, (bug,) if bug else (), SystemClock()
+        )
+        own = partial(log_cursor.CursorSource, connection, cursor, place, SystemClock())
         source = (of_group if shared else own)(cast("Any", None), lambda _: None)
         await source.start()
         await (bug.met.wait() if bug else asyncio.sleep(0))

@@ -128,7 +128,7 @@ def laptop(
                 inbox.begin_at(Position(0, ""))
             cursor = log_cursor.Cursor(name, "test", trust_in(running))
             place = log_cursor.Place(inbox.position, inbox.begin_at)
-            return log_cursor.make_open(connection, cursor, place, clock)
+            return partial(log_cursor.CursorSource, connection, cursor, place, clock)
 
         listener = FromLog(folder, plan, make)
         listener.start()
@@ -156,7 +156,7 @@ def job(
 
         def make(inbox: SqliteInbox) -> OpenSource:
             inbox.hand_back()
-            return group.make_open(connection, queue, plan.routes.targets, clock)
+            return partial(group.GroupSource, connection, queue, plan.routes.targets, clock)
 
         listener = FromLog(folder, plan, make)
         listener.start()

@@ -9,6 +9,7 @@ out.
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from svc.cli.events.endpoint import Endpoint, Endpoints, sandbox_answers
 from svc.cli.events.inspect import inspect
@@ -154,7 +155,8 @@ def _source(
         inbox.hand_back()
         others = f"the others of the group {log.group}, {waiting:,} waiting"
         session.out.note(f"Sharing {log.address} with {others}.")
-        return group.make_open(connection, consumer_group, options.routes.targets, session.clock)
+        targets, clock = options.routes.targets, session.clock
+        return partial(group.GroupSource, connection, consumer_group, targets, clock)
     name = choose_name(log, connection)
     subjects = (
         [log.address.subject(mode, kind) for kind in options.events] if options.chosen else []
@@ -168,7 +170,7 @@ def _source(
     behind = connection.run(streams.find_start(connection, mode, position)).behind
     session.out.note(f"Reading {log.address} as {name}, {behind:,} behind.")
     place = log_cursor.Place(inbox.position, inbox.begin_at)
-    return log_cursor.make_open(connection, cursor, place, session.clock)
+    return partial(log_cursor.CursorSource, connection, cursor, place, session.clock)
 
 
 async def _first_position(session: Session, log: LogOptions, connection: LogConnection) -> Position:

@@ -393,11 +393,9 @@ def _is_useful(record: logging.LogRecord) -> bool:
 
 def is_status(message: "Msg") -> bool:
     """Returns whether the server itself has answered so: an event has a body and is of a stream."""
-    return not message.data and "Status" in (message.headers or {}) and not _is_stored(message)
-
-
-def _is_stored(message: "Msg") -> bool:
-    return "Nats-Sequence" in (message.headers or {}) or message.reply.startswith("$JS.ACK.")
+    headers = message.headers or {}
+    is_stored = "Nats-Sequence" in headers or message.reply.startswith("$JS.ACK.")
+    return not message.data and "Status" in headers and not is_stored
 
 
 async def _end(client: "Client | None") -> None:

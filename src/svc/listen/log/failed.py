@@ -17,6 +17,7 @@ from svc.listen.log.connection import LogConnection, Message, decode
 from svc.listen.log.errors import LogRefusal, is_missing
 from svc.listen.log.messages import Trust, Unreadable, check_proof, id_of, put_again
 from svc.listen.log.pages import read_stream
+from svc.listen.log.streams import message_at
 from svc.listen.verify.verify import read_facts
 from svc.service.facts import Mode
 
@@ -68,7 +69,7 @@ async def find_failed(connection: LogConnection, mode: Mode, which: str) -> SetA
 
 async def message_of(connection: LogConnection, mode: Mode, one: SetAside) -> Message:
     """Returns the message of the event; raises NotFound: the log has dropped it for its age."""
-    message = await _message(connection, mode, one.seq)
+    message = await message_at(connection, mode, one.seq)
     if message is None:
         raise NotFound(
             f"Event {one.seq} of the log was dropped for its age.", code="log_event_gone"
@@ -117,7 +118,7 @@ async def _read_noted(connection: LogConnection, mode: Mode) -> AsyncIterator[Se
             note = _note_of(one.message.body)
             if note is not None:
                 seq = int(note["stream_seq"])
-                message = await _message(connection, mode, seq)
+                message = await message_at(connection, mode, seq)
                 yield _set_aside(one.seq, note, seq, message)
     except LogRefusal as error:
         if not is_missing(error):
@@ -144,9 +145,3 @@ def _set_aside(number: int, note: dict[str, Any], seq: int, message: Message | N
         None if message is None else id_of(message).partition(" ")[0],
         None if message is None else read_facts(message.body).type,
     )
-
-
-async def _message(connection: LogConnection, mode: Mode, seq: int) -> Message | None:
-    stream = connection.address.stream(mode)
-    [answer] = await connection.gather(f"DIRECT.GET.{stream}", {"seq": seq}, most=1)
-    return None if answer.status else answer

@@ -26,7 +26,6 @@ from svc.listen.log.connection import LogConnection, Message
 from svc.listen.log.credentials import KEY_WRONG
 from svc.listen.log.errors import LogRefusal, NoResponder, is_missing
 from svc.listen.log.messages import (
-    MessageMetadata,
     Trust,
     Unreadable,
     count_published_again,
@@ -122,7 +121,7 @@ class GroupSource(LogSource):
                 self._tell_state(error.message)
                 await asyncio.sleep(_PAUSE_SECONDS)
 
-    async def _next(self) -> tuple[Message, MessageMetadata] | None:
+    async def _next(self) -> tuple[Message, int, int] | None:
         self._asked += 1
         try:
             return await self._ask(self._pull())
@@ -136,11 +135,10 @@ class GroupSource(LogSource):
             waiting = await self._ask(count_waiting(self._connection, self._group))
         except SvcError:
             return None
-        return (
-            None if waiting is not None else _build_missing(self._connection, self._group).message
-        )
+        missing = _build_missing(self._connection, self._group)
+        return None if waiting is not None else missing.message
 
-    async def _pull(self) -> tuple[Message, MessageMetadata] | None:
+    async def _pull(self) -> tuple[Message, int, int] | None:
         """Waits for one event; gives None where none has come in half a minute.
 
         For one alone: a queue with copies says that a page is whole before its messages come, and
@@ -155,19 +153,19 @@ class GroupSource(LogSource):
         [found] = await self._connection.gather(verb, _ONE, most=1)
         metadata = read_metadata(found.reply)
         if metadata is not None:
-            return found, metadata
+            return found, *metadata
         if found.status != _NOTHING:
             await asyncio.sleep(_PROBE_SECONDS)  # its leader changes, or a person deletes it
         return None
 
-    async def _give(self, one: Message, metadata: MessageMetadata, now: float) -> None:
-        receipt, delivered = one.reply, metadata.delivered
+    async def _give(self, one: Message, seq: int, delivered: int, now: float) -> None:
+        receipt = one.reply
         try:
             delivery = delivery_of(one, now, self._group.trust)
         except Unreadable as error:
             word = back_after(delivered)  # another job may have the key or secret that it needs
             try:
-                await self._refuse(error, metadata.seq, len(one.body))
+                await self._refuse(error, seq, len(one.body))
                 word = word if error.by == "secret" else f"+TERM {error.message}".encode()
             finally:
                 self._say(receipt, word)
@@ -187,7 +185,8 @@ class GroupSource(LogSource):
 
     async def _until_ready(self) -> None:
         """Waits for room, and for a target that is not away."""
-        while len(self._out) + self._asked >= self._most:
+        # One alone shows whether a target that was away takes events again.
+        while len(self._out) + self._asked >= (1 if self._failures else self._group.concurrency):
             self._room.clear()
             await self._room.wait()
         async with self._looking:
@@ -211,11 +210,6 @@ class GroupSource(LogSource):
             return False
         wire.close()
         return True
-
-    @property
-    def _most(self) -> int:
-        """One alone shows whether a target that was away takes events again."""
-        return 1 if self._failures else self._group.concurrency
 
     def _handle_answer(self, receipt: str, status: int) -> None:
         delivered = self._out.pop(receipt, None)
@@ -316,16 +310,6 @@ def _build_missing(
         param="--group",
         hint=f"svc events log create --to {connection.address} --group {consumer_group.group}",
     )
-
-
-def make_open(
-    connection: LogConnection,
-    consumer_group: ConsumerGroup,
-    targets: Sequence[AnyTarget],
-    clock: Clock,
-) -> Callable[[Ingest, Callable[[ListenerRecord], None]], GroupSource]:
-    """Returns a function by which a listener makes its `GroupSource`."""
-    return partial(GroupSource, connection, consumer_group, targets, clock)
 
 
 def back_after(delivered: int) -> bytes:

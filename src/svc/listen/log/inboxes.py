@@ -9,10 +9,10 @@ others are added at the end of the log.
 """
 
 import asyncio
-from collections.abc import Collection, Container, Iterator, Mapping, Sequence
+from collections.abc import Collection, Container, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Final
 
 from svc.errors import LocalError, SvcError
 from svc.listen.inbox.interfaces import (
@@ -108,10 +108,11 @@ class LogInbox(_NothingOpen):
         while True:
             left = end - loop.time()
             try:
-                answer = await self._connection.request(
-                    subject, delivery.body, headers, max(left, 0.01)
+                answer = decode(
+                    await self._connection.request(subject, delivery.body, headers, max(left, 0.01))
                 )
-                return _parse_kept(decode(answer))
+                seq, duplicate = int(answer["seq"]), bool(answer.get("duplicate"))
+                return StoreResult(seq, duplicate, again=False, open=False)
             except (SvcError, OSError) as error:
                 if not _may_pass(error) or end - loop.time() < _PAUSE_SECONDS:
                     return _in_words(error)
@@ -149,10 +150,6 @@ class CopiedInbox(_NothingOpen):
 
     def prune(self, now: float, after: int) -> int | None:
         return self._copy.prune(now, after)
-
-
-def _parse_kept(answer: Mapping[str, Any]) -> StoreResult:
-    return StoreResult(int(answer["seq"]), bool(answer.get("duplicate")), again=False, open=False)
 
 
 def _may_pass(error: BaseException) -> bool:

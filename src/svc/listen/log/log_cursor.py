@@ -8,11 +8,10 @@ log need not be tidied up after it.
 """
 
 import asyncio
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import partial
-from typing import Any, Final
+from typing import Final
 
 from svc.clock import Clock
 from svc.errors import AuthError, LocalError, SvcError
@@ -118,7 +117,11 @@ class CursorSource(LogSource):
         self._refused, self._announced = False, 0
         mode = self._cursor.mode
         position = await asyncio.to_thread(self._place.read) or Position(0, "")
-        ends = [await self._ask(self._listen_to(subject)) for subject in self._subjects]
+        subscribe, address = self._connection.subscribe, self._connection.address
+        ends = [
+            await self._ask(subscribe(address.notices(subject), self._handle_notice))
+            for subject in self._subjects
+        ]
         generation = self._connection.generation
         try:
             start = await self._ask(find_start(self._connection, mode, position))
@@ -221,11 +224,6 @@ class CursorSource(LogSource):
             self._fewer.clear()
             await self._fewer.wait()
 
-    async def _listen_to(self, subject: str) -> Callable[[], Coroutine[Any, Any, None]]:
-        return await self._connection.subscribe(
-            self._connection.address.notices(subject), self._handle_notice
-        )
-
     async def _handle_notice(self, notice: Message) -> None:
         number = notice.headers.get("Nats-Sequence", "")
         if number.isascii() and number.isdigit():
@@ -263,10 +261,3 @@ async def check_right(connection: LogConnection, mode: Mode) -> None:
     address = connection.address
     end = await connection.subscribe(address.notices(address.subjects(mode)), ignore)
     await end()
-
-
-def make_open(
-    connection: LogConnection, cursor: Cursor, place: Place, clock: Clock
-) -> Callable[[Ingest, Callable[[ListenerRecord], None]], CursorSource]:
-    """Returns a function by which a listener makes its `CursorSource`."""
-    return partial(CursorSource, connection, cursor, place, clock)

@@ -9,7 +9,6 @@ proof of one of the team's receivers, or with malformed headers, is refused with
 
 import base64
 import math
-import re
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -18,6 +17,7 @@ from typing import Final, Literal
 
 from svc import signature
 from svc.errors import SignatureError
+from svc.listen.forward.signing import parse_signed_at
 from svc.listen.log import proof
 from svc.listen.log.address import LogAddress
 from svc.listen.log.connection import LogHeaders, Message
@@ -33,7 +33,6 @@ _GROUP: Final = "Svc-For-Group"  # what was put aside by one group is given to i
 _AGAIN: Final = "Svc-Published-Again"  # what the log may have delivered before
 _SIGNATURE: Final = SIGNATURE_HEADER.lower().encode()
 _ATTEMPT: Final = ATTEMPT_HEADER.lower().encode()
-_TIME: Final = re.compile(rb"\bt=(\d{1,12})\b")
 _FIRST_SECONDS: Final = 60.0  # a first attempt comes sooner; half of what the log knows ids for
 _MOST_LINES: Final = 60 * 1024  # in base64; the log takes headers of 64 KiB
 _MOST_TIME: Final = 253_402_300_799  # the last second that has a date
@@ -71,20 +70,6 @@ class Trust:
     keys: tuple[str, ...] = field(repr=False)
     given: tuple[str, ...] = field(default=(), repr=False)
     known: tuple[str, ...] = field(default=(), repr=False)
-
-
-@dataclass(frozen=True, slots=True)
-class MessageMetadata:
-    """What the server tells of a message that it delivers.
-
-    `seq` is its number in the stream, `number` counts the deliveries to the consumer, `delivered`
-    those of this message, and `pending` is how many messages the consumer has still to get.
-    """
-
-    seq: int
-    number: int
-    delivered: int
-    pending: int
 
 
 def headers_of(
@@ -159,19 +144,12 @@ def is_later_attempt(delivery: Delivery) -> bool:
     attempts = [value for name, value in pairs if name.lower() == _ATTEMPT]
     if attempts and attempts[0].isdigit():
         return int(attempts[0][:9]) > 1
-    signed = [
-        match for name, value in pairs if (match := _parse_signed_at(name, value)) is not None
-    ]
+    signed = parse_signed_at(delivery.headers)
     try:
         created = datetime.fromisoformat(delivery.facts.created).timestamp()
     except ValueError:
         return True
-    return not signed or signed[0] - created > _FIRST_SECONDS
-
-
-def _parse_signed_at(name: bytes, value: bytes) -> int | None:
-    match = _TIME.search(value) if name.lower() == _SIGNATURE else None
-    return int(match[1]) if match is not None else None
+    return signed is None or signed - created > _FIRST_SECONDS
 
 
 def check_proof(message: Message, trust: Trust) -> None:
@@ -236,13 +214,16 @@ def _verify(body: bytes, lines: bytes, secrets: Sequence[str], came_at: float) -
     signature.verify(body, values, secrets, int(came_at))
 
 
-def read_metadata(reply: str) -> MessageMetadata | None:
-    """Reads it from the subject that a message is acknowledged by; None if that is malformed."""
+def read_metadata(reply: str) -> tuple[int, int] | None:
+    """Returns a message's number in the stream, and how often it was delivered.
+
+    They stand in the subject that it is acknowledged by; None if that is malformed.
+    """
     words = reply.split(".")
     if len(words) >= _ACK_NEW:
         words = words[:2] + words[4:]
     try:
-        delivered, seq, number, _, pending = map(int, words[4:9])
+        delivered, seq, _, _, _ = map(int, words[4:9])
     except ValueError:
         return None
-    return MessageMetadata(seq, number, delivered, pending)
+    return seq, delivered

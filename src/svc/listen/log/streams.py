@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from svc.listen.inbox.interfaces import Position
 from svc.listen.log.address import LogAddress
-from svc.listen.log.connection import LogConnection
+from svc.listen.log.connection import LogConnection, Message
 from svc.listen.log.errors import LogDown, LogRefusal, is_missing, no_majority, no_stream
 from svc.listen.log.messages import id_of
 from svc.listen.log.proof import fingerprint
@@ -44,14 +44,10 @@ NO_ROOM: Final = frozenset((10002, 10023, 10028, 10047))  # of the account, memo
 class Difference:
     """Something about a stream that is not as it should be."""
 
-    stream: str
     field: str
     wanted: Any
     found: Any
-    part: str = ""  # of the configuration, where the field is not one itself
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "part", self.part or self.field)
+    part: str  # of the configuration: the field itself, or what it is in
 
 
 def events_stream(
@@ -215,13 +211,13 @@ def differences(wanted: Mapping[str, Any], found: Mapping[str, Any]) -> list[Dif
     compared = ("subjects", "storage", "num_replicas", "max_age", "max_bytes", "discard")
     more = ("duplicate_window", "deny_delete", "deny_purge", "allow_direct", "republish")
     given = [
-        Difference(wanted["name"], name, wanted[name], found.get(name))
+        Difference(name, wanted[name], found.get(name), name)
         for name in (*compared, *more)
         if name in wanted and found.get(name, False) != wanted[name]
     ]
     ours, theirs = wanted.get("metadata") or {}, found.get("metadata") or {}
     return given + [
-        Difference(wanted["name"], name, ours[name], theirs.get(name), "metadata")
+        Difference(name, ours[name], theirs.get(name), "metadata")
         for name in ours
         if theirs.get(name) != ours[name]
     ]
@@ -308,11 +304,15 @@ async def find_start(connection: LogConnection, mode: Mode, position: Position) 
 
 async def event_at(connection: LogConnection, mode: Mode, seq: int) -> str | None:
     """Returns the id of the event at a place, None where there is none."""
+    message = await message_at(connection, mode, seq)
+    return None if message is None else id_of(message)
+
+
+async def message_at(connection: LogConnection, mode: Mode, seq: int) -> Message | None:
+    """Returns the message at a place, None where there is none."""
     stream = connection.address.stream(mode)
     [answer] = await connection.gather(f"DIRECT.GET.{stream}", {"seq": seq}, most=1)
-    if answer.status:
-        return None
-    return id_of(answer)
+    return None if answer.status else answer
 
 
 async def end_of(connection: LogConnection, mode: Mode) -> Position:

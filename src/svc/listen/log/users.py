@@ -10,7 +10,7 @@ other message that a member publishes reaches no stream.
 import json
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from secrets import token_hex
 from typing import Final, Literal, Self, get_args
 
@@ -115,7 +115,7 @@ class Users:
             f"# The users of the log {self.log}, for {self.mode} mode; the same on all servers.",
             "# Written by svc events log user; a server reads it when it is reloaded.",
             _LOG + json.dumps({"log": self.log, "mode": self.mode}),
-            *(_USER + json.dumps(_data(one)) for one in self.users),
+            *(_USER + json.dumps(asdict(one)) for one in self.users),
             "accounts {",
             *self._account_of_log(admins),
             *(line for one in members for line in self._account_of(one)),
@@ -140,7 +140,7 @@ class Users:
             yield f'{{ service: "{subject}" }}'
         stream = address.stream(self.mode)
         yield f'{{ service: "$JS.ACK.{stream}.*.>", response_type: stream }}'
-        verbs = (*_list_own_verbs(stream), *_list_shared_verbs(address, self.mode))
+        verbs = _list_verbs(address, self.mode)
         for verb in (*verbs, f"CONSUMER.INFO.{stream}.*", f"CONSUMER.MSG.NEXT.{stream}.*"):
             streamed = ", response_type: stream" if verb.startswith(_STREAMED) else ""
             yield f'{{ service: "$JS.API.{verb}"{streamed} }}'
@@ -168,7 +168,7 @@ class Users:
     def _rights(self, user: User, address: LogAddress) -> tuple[list[str], list[str], list[str]]:
         """Returns what a member may ask JetStream, publish to, and hear."""
         stream = address.stream(self.mode)
-        verbs = [*_list_own_verbs(stream), *_list_shared_verbs(address, self.mode)]
+        verbs = _list_verbs(address, self.mode)
         if user.role == "receiver":
             return verbs, [address.subjects(self.mode)], []
         if user.role == "laptop":
@@ -187,22 +187,16 @@ class Users:
             raise UsageError(f"There is no user {name}; there are: {names}.", param="NAME")
 
 
-def _list_own_verbs(stream: str) -> list[str]:
-    return [f"STREAM.INFO.{stream}", f"DIRECT.GET.{stream}"]
-
-
-def _list_shared_verbs(address: LogAddress, mode: Mode) -> list[str]:
-    """What every member may see: the groups, and what they have put aside."""
-    failed = address.name_failed_stream(mode)
-    return [*_list_own_verbs(failed), f"CONSUMER.LIST.{address.stream(mode)}"]
+def _list_verbs(address: LogAddress, mode: Mode) -> list[str]:
+    """What every member may see: the events, the groups, and what they have put aside."""
+    stream = address.stream(mode)
+    read = (stream, address.name_failed_stream(mode))
+    verbs = [f"{verb}.{one}" for one in read for verb in ("STREAM.INFO", "DIRECT.GET")]
+    return [*verbs, f"CONSUMER.LIST.{stream}"]
 
 
 def _address(log: str) -> LogAddress:
     return LogAddress((("127.0.0.1", 4222),), log, tls=False)
-
-
-def _data(user: User) -> dict[str, str]:
-    return {"name": user.name, "role": user.role, "group": user.group, "hashed": user.hashed}
 
 
 def _login(user: User, publish: Sequence[str] = (), subscribe: Sequence[str] = ()) -> str:
