@@ -32,6 +32,13 @@ PAYOUT = {
         "iban": "DE89370400440532013000",
     },
 }
+OWED_AND_PLANNED = (
+    "SELECT id FROM deliveries WHERE status = 'pending'",
+    "SELECT subject FROM jobs WHERE name LIKE '%attempt'",
+    "SELECT id FROM events WHERE type IN ('payout.created', 'order.cancelled')",
+    "SELECT event FROM deliveries",
+)
+HOOK = {"url": "http://127.0.0.1:9/", "events": ["payout.created", "order.cancelled"]}
 
 
 class SandboxConnection:
@@ -121,6 +128,10 @@ class Rounds:
 
     def __enter__(self) -> Self:
         self._server = self._started()
+        connection = SandboxConnection(self._server.port)
+        status, answer, _ = connection.post("/v1/webhook_endpoints", HOOK, "hook")
+        assert status == 200, answer
+        connection.close()
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -144,6 +155,11 @@ class Rounds:
         assert log.unexpected == []
         with closing(sqlite3.connect(self._db)) as database:
             assert database.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+            owed, jobs, planned, sent = (
+                {row[0] for row in database.execute(query)} for query in OWED_AND_PLANNED
+            )
+            assert owed == jobs  # every attempt has its job, and every job its attempt
+            assert planned == sent != set()  # and every event of the endpoint's its delivery
         self._server = self._started()
         connection = SandboxConnection(self._server.port)
         try:
