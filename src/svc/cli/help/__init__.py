@@ -1,6 +1,6 @@
 """`svc help [TOPIC]`: prints pages about what no single command can explain.
 
-A page is a text file of its name or a module where it is made of the program's own tables; begin
+A page is a text file of its name, with parts that `tables` makes of the program's own tables; begin
 with `page`, which has their names and lays them out.
 """
 

@@ -1,13 +1,12 @@
 """The pages of `svc help`: the index of topics, the parts of a page, and how they are laid out.
 
 `svc help` prints the `Page` that `page_of` returns for a topic: it parses a `.txt` file of this
-folder, or imports a module that builds the page. `svc commands` lays its list out as a page, too.
+folder. `svc commands` lays its list out as a page, too.
 """
 
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from importlib import import_module
 from pathlib import Path
 from textwrap import wrap
 from typing import Final
@@ -160,23 +159,22 @@ TOPICS: Final = {
 
 
 def page_of(topic: str) -> Page:
-    """Returns the page of a topic but `assumptions`; raises KeyError for an unknown topic.
-
-    A page of fixed words is a `.txt` file here; one with values of the program is a module.
-    """
+    """Returns the page of a topic but `assumptions`; raises KeyError for an unknown topic."""
     name, _ = TOPICS[topic]
-    text = Path(__file__).with_name(f"{name}.txt")
-    if text.exists():
-        return parse_page(fill(text.read_text(encoding="utf-8")))
-    page: Page = import_module(f"svc.cli.help.{name}").PAGE
-    return page
+    text = fill(Path(__file__).with_name(f"{name}.txt").read_text(encoding="utf-8"))
+    if "\n@ " in text:
+        from svc.cli.help.tables import text_of
+
+        text = re.sub(r"(?m)^@ (\w+)$", lambda found: text_of(found[1]), text)
+    return parse_page(text)
 
 
 def parse_page(text: str) -> Page:
     """Reads a page from a text: its title, then parts with an empty line between them.
 
     `== TITLE` is a heading, lines that begin with blanks are to be copied, `NAME | MEANING` is a
-    row, and a file stands between two `~~~`. Everything else is a paragraph.
+    row, `* ` begins a list of words, and a file stands between two `~~~`. Everything else is a
+    paragraph.
     """
     title, *parts = re.findall(r"(?s)~~~\n.*?\n~~~(?=\n)|[^\n].*?(?=\n\n|\n\Z)", text)
     return Page(title, tuple(map(_part, parts)))
@@ -187,6 +185,8 @@ def _part(text: str) -> PagePart:
         return WholeFile(text.removeprefix("~~~\n").removesuffix("~~~"))
     if text.startswith("== "):
         return Heading(text.removeprefix("== "))
+    if text.startswith("* "):
+        return WordList(tuple(text.removeprefix("* ").split()))
     lines = text.split("\n")
     if text.startswith("  "):
         return ShellLines(tuple(line.removeprefix("  ") for line in lines))
