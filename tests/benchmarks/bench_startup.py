@@ -38,6 +38,13 @@ RAW = (
     "while (c:=s.recv(65536)): d+=c\n"
     "sys.stdout.write(d.decode())\n"
 )
+# What a program costs that has Typer and nothing else: one command, which does nothing.
+TYPER = (
+    "import typer\n"
+    "app = typer.Typer(rich_markup_mode=None, add_completion=False)\n"
+    "app.command()(lambda order='ord_1': None)\n"
+    "app()\n"
+)
 
 
 @contextmanager
@@ -97,6 +104,7 @@ def main() -> None:
     command.add_argument("runs", nargs="?", type=int, default=15)
     runs = command.parse_args().runs
     svc = str(Path(sys.executable).parent / "svc")
+    typer = [sys.executable, "-c", TYPER]
     installed = listen_peers.found().get("stripe")
     stripe = installed[0] if installed else shutil.which("stripe")
     with server() as port, tempfile.TemporaryDirectory() as home:
@@ -110,13 +118,14 @@ def main() -> None:
         }
         rows: list[tuple[str, dict[str, Sequence[str]]]] = [
             ("version", {"svc": [svc, "--version"], "python": [sys.executable, "-c", "pass"]}),
-            ("help", {"svc": [svc, "--help"]}),
-            ("noun help", {"svc": [svc, "orders", "--help"]}),
+            ("help", {"svc": [svc, "--help"], "Typer alone": [*typer, "--help"]}),
+            ("noun help", {"svc": [svc, "orders", "--help"], "Typer alone": [*typer, "--help"]}),
             (
                 "retrieve",
                 {
                     "svc": [svc, "orders", "retrieve", "ord_1"],
                     "raw socket": [sys.executable, "-c", RAW.format(port=port)],
+                    "Typer alone": typer,
                 },
             ),
         ]
