@@ -218,8 +218,9 @@ class RunningListener:
 
     def stop(self) -> Summary:
         """Ends it as a signal would and gives its last record."""
-        if self._loop is not None and self._thread.is_alive():
-            self._loop.call_soon_threadsafe(self._relay.stop)
+        if self._loop is not None:
+            with suppress(RuntimeError):  # it has ended by itself, and its loop is closed
+                self._loop.call_soon_threadsafe(self._relay.stop)
         self._thread.join(10)
         assert not self._thread.is_alive()
         self._open.close()

@@ -6,13 +6,13 @@ It shares only the inbox with the forwarding half; `hand_over` is how it says th
 (`admit`); it stores them by `inbox.commit`, answers, and hands new events to the dispatcher.
 """
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
 from svc.clock import Clock
 from svc.errors import LocalError
-from svc.listen.forward.pending_acks import PendingAcks, make_ack_key
+from svc.listen.forward.pending_acks import PendingAcks
 from svc.listen.http.requests import HttpHead, HttpRequest
 from svc.listen.inbox.commit import InboxWriter
 from svc.listen.inbox.interfaces import (
@@ -25,7 +25,7 @@ from svc.listen.inbox.interfaces import (
 )
 from svc.listen.output_records import EventReceived, ListenerRecord, Rejected, StoreState
 from svc.listen.progress import ListenerProgress
-from svc.listen.routes import Routes
+from svc.listen.routes import AnyTarget, Routes
 from svc.listen.verify.verify import Delivery, Intake, Sequencer
 from svc.service.facts import Mode
 
@@ -114,13 +114,18 @@ class Ingest:
         if self._closing:
             answer(503)
             return
-        key, livemode = make_ack_key(delivery.facts.id, delivery.body), delivery.facts.livemode
+        livemode = delivery.facts.livemode
         wrong_mode = livemode is not None and livemode != self._live
-        outcome = self._outcome(delivery, wrong_mode=wrong_mode)
-        targets = self._routes.match(delivery.facts.type) if outcome is None else ()
+        targets: Sequence[AnyTarget] = ()
+        if not wrong_mode and self._is_wanted(delivery):
+            targets = self._routes.match(delivery.facts.type)
+        outcome: DeliveryOutcome | None = None if targets else "unrouted"
+        if wrong_mode:
+            outcome = "withheld"
         urls = tuple(map(str, targets))
         inbound = InboundEvent(delivery, outcome, position, redelivered, urls, self._ordered)
         if self._waits and not wrong_mode:
+            key = delivery.facts.id, delivery.body
             if self._deps.pending_acks.join(key, answer):
                 self._note_received(inbound, duplicate=True, wrong_mode=False)
                 return
@@ -143,13 +148,6 @@ class Ingest:
         now = self._deps.clock.now()
         self.reject(Rejected(now, "body_too_large", message, size, head.headers))
 
-    def _outcome(self, delivery: Delivery, *, wrong_mode: bool) -> DeliveryOutcome | None:
-        if wrong_mode:
-            return "withheld"
-        if not self._is_wanted(delivery):
-            return "unrouted"
-        return None if self._routes.match(delivery.facts.type) else "unrouted"
-
     def _is_wanted(self, delivery: Delivery) -> bool:
         if self._only is not None and delivery.facts.type not in self._only:
             return False
@@ -171,7 +169,7 @@ class Ingest:
             self._deps.hand_over(stored, inbound)
         if not self._waits or not forwarding:
             if self._waits:
-                self._deps.pending_acks.release(make_ack_key(delivery.facts.id, delivery.body), 200)
+                self._deps.pending_acks.release((delivery.facts.id, delivery.body), 200)
             answer(200)
         if not self._is_wanted(delivery):
             return
@@ -183,7 +181,7 @@ class Ingest:
     def _handle_lost(self, delivery: Delivery, why: LocalError, answer: Answer) -> None:
         large = isinstance(why, Oversized)
         status, reason = (_TOO_LARGE, "body_too_large") if large else (503, "not_stored")
-        self._deps.pending_acks.release(make_ack_key(delivery.facts.id, delivery.body), status)
+        self._deps.pending_acks.release((delivery.facts.id, delivery.body), status)
         answer(status)
         if not large:
             self.report_store_state(why)

@@ -9,7 +9,7 @@ import pytest
 
 from simulation.listener_world import Event, ListenerWorld, Reaction, tried
 from svc.errors import LocalError
-from svc.listen.forward.pending_acks import AWAY, make_ack_key, status_for_group
+from svc.listen.forward.pending_acks import AWAY, status_for_group
 from svc.listen.inbox.sqlite import SqliteInbox
 from svc.listen.output_records import Forwarded, StoreState, TargetAway
 
@@ -364,7 +364,7 @@ def test_sender_that_cannot_be_answered_costs_no_lane(world: ListenerWorld) -> N
     pending_acks = listener.pipeline.ingest._deps.pending_acks
     for number in range(20):
         event = world.event(number)
-        world.loop.call_soon(pending_acks.start, make_ack_key(event.name, event.body), gone)
+        world.loop.call_soon(pending_acks.start, (event.name, event.body), gone)
         world.send(listener, event)
         world.loop.run_for(0.5)
     answers = world.send(listener, world.event(99))

@@ -10,7 +10,7 @@ import pytest
 from support.clocks import ManualClock
 from support.listening import NOW, SECRET, event
 from svc.errors import LocalError
-from svc.listen.forward.pending_acks import PendingAcks, make_ack_key
+from svc.listen.forward.pending_acks import PendingAcks
 from svc.listen.forward.request import FORWARD_SECONDS
 from svc.listen.http.connection import TargetReply
 from svc.listen.http.requests import HttpHead, HttpRequest
@@ -126,9 +126,9 @@ def test_copy_that_joins_a_delivery_in_flight_is_marked() -> None:
             (True, False),
         ]
         assert (door.progress.received, door.progress.duplicates) == (2, 1)
-        door.pending_acks.release(make_ack_key("evt_1", event()), 502)
+        door.pending_acks.release(("evt_1", event()), 502)
         assert (first, copy) == ([502], [502])
-        assert door.pending_acks.seconds_left(make_ack_key("evt_1", event())) == inf
+        assert door.pending_acks.seconds_left(("evt_1", event())) == inf
 
     inside(story)
 
@@ -140,7 +140,7 @@ def test_event_of_the_other_mode_joins_no_flight() -> None:
         door = Door("forwarded")
         live = event(livemode=True)
         first, second = door.knock(live), door.knock(live)
-        assert door.pending_acks.seconds_left(make_ack_key("evt_1", live)) == inf
+        assert door.pending_acks.seconds_left(("evt_1", live)) == inf
         assert [inbound.outcome for inbound, _ in door.writer.waiting] == ["withheld"] * 2
         door.writer.say(StoreResult(1, duplicate=False, again=False, open=False))
         door.writer.say(ENDED)
@@ -172,7 +172,7 @@ def test_repeated_event_without_a_target_counts_once(ack: Any) -> None:
         assert (door.progress.reached, door.on_event_ended) == (True, 2)
         assert answers == [[200]] * 3
         assert door.handed == []
-        assert door.pending_acks.seconds_left(make_ack_key("evt_1", paid)) == inf
+        assert door.pending_acks.seconds_left(("evt_1", paid)) == inf
 
     inside(story)
 
@@ -186,7 +186,7 @@ def test_verdict_of_an_open_copy_is_waited_for() -> None:
             answer = door.knock(event())
             door.writer.say(kept)
             assert answer == ([200] if kept is ENDED else [])
-            door.pending_acks.release(make_ack_key("evt_1", event()), 200)
+            door.pending_acks.release(("evt_1", event()), 200)
         assert door.handed == [COPY, AGAIN]
 
     inside(story)
@@ -208,7 +208,7 @@ def test_what_cannot_be_kept_is_for_the_sender_to_send_again(ack: Any) -> None:
         assert rejected.to_dict()["verified"] is True
         assert "The disk is full." in rejected.message
         assert (door.progress.rejected, door.handed) == (1, [])
-        assert door.pending_acks.seconds_left(make_ack_key("evt_1", event())) == inf
+        assert door.pending_acks.seconds_left(("evt_1", event())) == inf
 
     inside(story)
 
@@ -265,7 +265,7 @@ def test_flight_ends_with_the_worst_verdict(replies: list[TargetReply], status: 
 
     def story() -> None:
         pending_acks, heard = PendingAcks(), list[int]()
-        key = make_ack_key("evt_1", b"{}")
+        key = ("evt_1", b"{}")
         assert pending_acks.seconds_left(key) == inf
         assert not pending_acks.join(key, heard.append)
         pending_acks.start(key, heard.append)

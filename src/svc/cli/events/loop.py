@@ -187,8 +187,8 @@ class ListenerLoop:
             self.signatures.hear(record)
         if isinstance(record, Ready):
             notify_systemd(self.session.env)
-        if isinstance(record, Ready) and self.child_process is not None:
-            self.child_process.start(self._command_ended)
+            if self.child_process is not None:
+                self.child_process.start(self._command_ended)
 
     async def _end_output(self) -> None:
         """Ends the document, and has what was printed read; a signal waits for no reader."""

@@ -122,7 +122,7 @@ def run_listener(
     plan = replace(plan, pending=_take_over(session, options, setup, inbox))
     printing = Printing(session.streams, session.paths.state_dir, session.format != "human")
     session.print_to(printing.streams)
-    screen = RecordPrinter(session, options, setup.endpoint)
+    screen = RecordPrinter(session, options, setup.endpoint, printing.soon)
     child_process = (
         ExecProcess(options.command, session.env, plan.secrets[0]) if options.command else None
     )

@@ -15,7 +15,7 @@ from typing import Final
 
 from svc.clock import Clock
 from svc.errors import LocalError
-from svc.listen.forward.pending_acks import PendingAcks, make_ack_key
+from svc.listen.forward.pending_acks import PendingAcks
 from svc.listen.forward.pump import Attempted, ForwardOptions, Pump, PumpHooks
 from svc.listen.forward.request import ForwardSender, build_record
 from svc.listen.inbox.commit import InboxWriter
@@ -108,7 +108,7 @@ class Dispatcher:
         if self._closed:  # it stays open in the inbox
             return
         sent, facts = inbound.delivery, inbound.delivery.facts
-        self._deps.pending_acks.note_stored(stored.seq, make_ack_key(facts.id, sent.body))
+        self._deps.pending_acks.note_stored(stored.seq, (facts.id, sent.body))
         if stored.again:
             self._deps.progress.note_started(stored.seq)
         if not self._started or (stored.duplicate and not stored.again):  # the first page has it
@@ -170,7 +170,7 @@ class Dispatcher:
         return PumpHooks(
             due=lambda *page: read(partial(inbox.due, url, *page)),
             again=lambda *page: read(partial(inbox.again, url, *page)),
-            limit=lambda item: pending_acks.seconds_left(make_ack_key(item.event_id, item.body)),
+            limit=lambda item: pending_acks.seconds_left((item.event_id, item.body)),
             tried=partial(self._note_tried, target),
             well=partial(writer.well, url),
             rests=partial(self._rests, url),

@@ -14,7 +14,8 @@ from svc.listen.http.connection import TargetReply
 from svc.listen.inbox.interfaces import Answer
 from svc.listen.owners import own
 
-AckKey = tuple[str, int]
+# The id of an event, and its body: an event after a sandbox's reset may get the same id.
+AckKey = tuple[str, bytes]
 
 _TAKEN: Final = 200
 _REFUSED: Final = 502
@@ -22,11 +23,6 @@ _LATE: Final = 504
 _LATE_SECONDS: Final = 0.2  # for a verdict that comes at the last moment
 _AWAY_STATUSES: Final = frozenset((408, 425, 429, 502, 503, 504))
 AWAY: Final = 599  # never sent to a client: the target is away, another consumer may take the event
-
-
-def make_ack_key(event_id: str, body: bytes) -> AckKey:
-    """The key of an event; differs for an event that gets the same id after a sandbox's reset."""
-    return event_id, hash(body)
 
 
 @dataclass(slots=True)
@@ -96,7 +92,7 @@ class PendingAcks:
 
     def note_stored(self, seq: int, key: AckKey) -> None:
         """Records the number in the inbox of an event whose sender waits."""
-        if key in self._open:
+        if self._open and key in self._open:  # where none waits, no body has to be hashed
             self._keys[seq] = key
 
     def note_reply(self, seq: int, reply: TargetReply) -> None:
@@ -126,7 +122,6 @@ class PendingAcks:
 
     def seconds_left(self, key: AckKey) -> float:
         """Returns the seconds until no sender of an event waits any more; infinite if none does."""
-        pending_ack = self._open.get(key)
-        return (
-            inf if pending_ack is None else pending_ack.deadline - asyncio.get_running_loop().time()
-        )
+        if not self._open or (pending_ack := self._open.get(key)) is None:
+            return inf
+        return pending_ack.deadline - asyncio.get_running_loop().time()

@@ -48,15 +48,16 @@ def parse_plain_head(data: bytes, first_line: re.Pattern[bytes]) -> PlainHead | 
     end = data.find(b"\r\n\r\n")
     if line is None or end < line.end() - 2:
         return None
-    headers: list[Header] = []
-    fields: HeaderFields = {}
+    found: list[tuple[Header, bytes]] = []
     for text in data[line.end() : end].split(b"\r\n") if end > line.end() else ():
         field = _usual_field(text) if len(text) <= _USUAL_BYTES else _field(text)
         if field is None:
             return None
-        header, name = field
-        headers.append(header)
-        fields.setdefault(name, []).append(header[1])
+        found.append(field)
+    headers = [header for header, _ in found]
+    fields = {name: [header[1]] for header, name in found}
+    if len(fields) < len(found):  # a name came twice
+        fields = fields_of(headers)
     lengths = fields.get(b"content-length", ())
     if len(lengths) > 1 or (lengths and not _LENGTH.fullmatch(lengths[0])):
         return None

@@ -9,14 +9,13 @@ import pytest
 from svc.listen.forward.pending_acks import (
     AWAY,
     PendingAcks,
-    make_ack_key,
     status_for_group,
     status_for_sender,
 )
 from svc.listen.forward.request import FORWARD_SECONDS
 from svc.listen.http.connection import ForwardTrouble, TargetReply
 
-KEY = make_ack_key("evt_1", b"{}")
+KEY = ("evt_1", b"{}")
 
 
 def said(status: int) -> TargetReply:

@@ -5,11 +5,13 @@
 
 import json
 from binascii import b2a_base64
+from collections.abc import Callable
 from json.encoder import encode_basestring_ascii as _text
 from typing import Final
 
 from svc.cli.events.options import EventPart
 from svc.listen.output_records import EventReceived, Forwarded, ListenerRecord, iso
+from svc.redaction import redact
 from svc.render.writer import Writer
 
 _ENCODE: Final = json.JSONEncoder(separators=(",", ":")).encode
@@ -22,10 +24,10 @@ def as_ndjson(record: ListenerRecord) -> str:
     Events and forwards, which come in thousands, have a template that gives the same line as their
     `to_dict`.
     """
-    if isinstance(record, EventReceived):
-        return _event_line(record)
     if isinstance(record, Forwarded):
         return _forward_line(record)
+    if isinstance(record, EventReceived):
+        return _event_line(record)
     return _ENCODE(record.to_dict()) + "\n"
 
 
@@ -67,7 +69,8 @@ class JsonRecords:
     """Prints records as NDJSON lines, or with `array` as the elements of one JSON array.
 
     The array is written record by record; `close` ends it, and with `always` writes an empty one
-    where no record came. Secrets are masked, except in events, whose bytes stay whole.
+    where no record came. Secrets are masked, except in events, whose bytes stay whole. `soon` has a
+    function called a little later: what came until then is written together.
     """
 
     def __init__(
@@ -77,35 +80,44 @@ class JsonRecords:
         array: bool,
         always: bool = False,
         shown: EventPart = "summary",
+        soon: Callable[[Callable[[], None]], None] = lambda write: write(),
     ) -> None:
         """`shown` is as for people: `payload` adds the parsed object, `none` leaves events out."""
         self._writer = writer
         self._shown = shown
         self._array = array
         self._always = always
+        self._soon = soon
         self._begun = False
+        self._lines: list[str] = []
 
     def show(self, record: ListenerRecord) -> None:
-        """Prints one record; an OSError of the stream passes up."""
+        """Prints one record; where it is written at once, an OSError of the stream passes up."""
         is_event = isinstance(record, EventReceived)
         if self._shown == "none" and (
             is_event or (isinstance(record, Forwarded) and record.succeeded)
         ):
             return
         line = as_ndjson(record)
-        if isinstance(record, EventReceived) and self._shown == "payload":
+        if self._shown == "payload" and isinstance(record, EventReceived):
             line = f'{line.rstrip()[:-1]},"payload":{_compact(record.payload)}}}\n'
         if self._array:
             line = (",\n" if self._begun else "[\n") + line.rstrip("\n")
             self._begun = True
-        (self._writer.write if is_event else self._writer.write_masked)(line)
-        self._writer.flush()
+        self._lines.append(line if is_event else redact(line))
+        if len(self._lines) == 1:
+            self._soon(self._write)
 
     def close(self) -> None:
         """Ends the document, if there is one."""
         if self._begun:
             self._begun = False
-            self._writer.write("\n]\n")
+            self._lines.append("\n]\n")
         elif self._array and self._always:
-            self._writer.write("[]\n")
+            self._lines.append("[]\n")
+        self._write()
+
+    def _write(self) -> None:
+        lines, self._lines = self._lines, []
+        self._writer.write("".join(lines))
         self._writer.flush()

@@ -5,7 +5,7 @@ by `lines` or `ndjson`; for people the first record becomes the `welcome`, the l
 `resending` prints the forwards of `svc events replay` by `forwards_of`.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from svc.api_keys import fingerprint
 from svc.cli.events.endpoint import Endpoint
@@ -62,13 +62,20 @@ def forwards_of(session: Session) -> JsonRecords | ForwardLines:
 
 
 class RecordPrinter:
-    """Prints each record at once, in the pass of the event loop in which it came.
+    """Prints each record in the pass of the event loop in which it came, or in the next.
 
     In `ndjson` a record is a line; in `json` all of them are one array, whose elements are written
     as they come and which `close` ends (promise R72).
     """
 
-    def __init__(self, session: Session, options: ListenOptions, endpoint: Endpoint) -> None:
+    def __init__(
+        self,
+        session: Session,
+        options: ListenOptions,
+        endpoint: Endpoint,
+        soon: Callable[[Callable[[], None]], None],
+    ) -> None:
+        """`soon` is that of the streams: what is data for programs is written once a pass."""
         streams = session.streams
         self._session = session
         self._asked = options
@@ -86,22 +93,23 @@ class RecordPrinter:
         )
         self._warnings = HumanLines(session.layout(streams.stderr))
         array = session.format == "json"
-        self._json = JsonRecords(session.records, array=array, shown=options.shown)
+        self._json = JsonRecords(session.records, array=array, shown=options.shown, soon=soon)
         self.missed = 0  # events that a log had dropped before they were read
         self.log_away: str | None = None  # why a log cannot be read at the moment
 
     def show(self, record: ListenerRecord) -> None:
         """Prints one record; raises OSError if a stream cannot be written."""
-        if isinstance(record, Missed):
-            self.missed += record.events
-        elif isinstance(record, LogReplaced):
-            self.missed += max(record.gone, 1)
-        elif isinstance(record, LogState):
-            self.log_away = record.reason
         if self._format == "human":
             self._show_to_a_person(record)
         else:
             self._json.show(record)
+        match record:
+            case Missed():
+                self.missed += record.events
+            case LogReplaced():
+                self.missed += max(record.gone, 1)
+            case LogState():
+                self.log_away = record.reason
 
     def close(self) -> None:
         """Ends the JSON array, if a record began it."""

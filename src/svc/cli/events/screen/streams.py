@@ -111,6 +111,13 @@ class Printing:
             self._loop, self._thread = asyncio.get_running_loop(), threading.get_ident()
             self._failed = failed
 
+    def soon(self, write: Callable[[], None]) -> None:
+        """Has what is gathered for these streams written in the next pass of the running loop."""
+        if self._loop is None:
+            write()
+        else:
+            self._loop.call_soon(own(write))
+
     async def finish(self, is_hurried: Callable[[], bool]) -> int:
         """Writes the remaining output while stdout is read; after a signal for at most 0.15 s.
 
