@@ -13,6 +13,7 @@ import re
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -109,7 +110,7 @@ def check(copy: TreeCopy, promise: Promise) -> bool:
     if promise.number in UNBREAKABLE:
         print(f"R{promise.number}: no patch, for {UNBREAKABLE[promise.number]}", flush=True)
         return True
-    fits = True
+    fits, began = True, time.monotonic()
     for patch in promise.patches:
         if not promise.unnoticed:
             print(f"   {patch.name}: not needed, all tests failed before it", flush=True)
@@ -125,7 +126,7 @@ def check(copy: TreeCopy, promise: Promise) -> bool:
     state = (
         "no patch" if not promise.patches else f"{len(promise.failed)} of {len(promise.tests)} fail"
     )
-    print(f"R{promise.number}: {state}", flush=True)
+    print(f"R{promise.number}: {state}, {time.monotonic() - began:.0f} s", flush=True)
     for test in promise.unnoticed if promise.patches else ():
         print(f"   still passes: {test}", flush=True)
     return fits and bool(promise.patches) and not promise.unnoticed

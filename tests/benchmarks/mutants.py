@@ -1,12 +1,14 @@
 """How many small random changes of the program the tests notice: `mutants.py [--number 300]`.
 
-Draws changes by a seed from the modules of `HEART` (a comparison turned, a number off by one, a
-statement gone), makes each in a copy of the tree, and runs the tests that reach its line. What no
-test notices is printed as a diff: it wants an assertion, or cannot be noticed by anybody.
+Draws lines by a seed from all of the program, makes one change at each (a comparison turned, a number
+off by one, a statement gone) in a copy of the tree, and runs the tests that reach it: first those of
+the folder of the same name, then others of `unit/`, `cli/` and `simulation/`, at last what the README
+of the tests names second for the room. What no test notices is printed as a diff: it wants an
+assertion, or cannot be noticed by anybody.
 
-Run by hand; 300 changes take about an hour on one core, and `--after 80` goes on where a run with the
-same seed was ended. Drawn, for there are some thousands of places: where each of them is to be tried,
-mutmut and cosmic-ray are made for it.
+Run by hand; 300 changes take about an hour on one core, and `--after 80` goes on in the same `--work`
+where a run with the same seed was ended. Drawn, for there are some thousands of places: where each of
+them is to be tried, mutmut and cosmic-ray are made for it.
 """
 
 import argparse
@@ -21,71 +23,23 @@ import tempfile
 import threading
 import time
 from collections import defaultdict
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from itertools import islice
 from pathlib import Path
 from types import FrameType
 from typing import Any, Final
 
 sys.path.insert(0, str(Path(__file__).parent.parent))  # as a script, and as a plugin of pytest
 
-from benchmarks.tree_copy import ROOT, TreeCopy
+from benchmarks.tree_copy import TreeCopy
 
 SOURCE: Final = "src/svc"
-# Each module of the heart and the tests that are asked about it: globs below tests/, the near first.
-CLIENT: Final = ("unit/client/**/test_*.py",)
-JOURNAL: Final = ("unit/client/**/test_*.py", "cli/requests/test_*.py")
-BATCH: Final = ("unit/batch/test_*.py", "cli/batch/test_command.py")
-LISTEN: Final = ("unit/listen/test_*.py", "unit/listen/[firv]*/test_[!b]*.py")
-SANDBOX: Final = (
-    "unit/sandbox/api/test_*.py",
-    "unit/sandbox/test_*.py",
-    "unit/sandbox/[csw]*/test_[!bp]*.py",
-    "unit/sandbox/[fhj]*/test_*.py",
-    "unit/sandbox/parameters/test_*.py",
-    "unit/sandbox/resources/test_*.py",
-)
-DELIVERY: Final = ("unit/delivery/test_*.py", "proof/delivery/test_*.py", *BATCH)
-HEART: Final[dict[str, tuple[str, ...]]] = {
-    "signature.py": (
-        "unit/test_signature.py",
-        "unit/listen/verify/test_vectors.py",
-        "unit/listen/test_*.py",
-    ),
-    "money.py": ("unit/test_money.py", "unit/render/**/test_*.py"),
-    "client/retry.py": CLIENT,
-    "client/reply.py": CLIENT,
-    "client/contradiction.py": CLIENT,
-    "client/refusal.py": CLIENT,
-    "delivery/journal/entry.py": JOURNAL,
-    "delivery/journal/stored.py": JOURNAL,
-    "delivery/journal/journal.py": JOURNAL,
-    "delivery/journal/sender_locks.py": JOURNAL,
-    "keys/store.py": ("unit/keys/**/test_*.py", "cli/keys/test_*.py"),
-    "keys/resolve.py": ("unit/keys/**/test_*.py", "cli/keys/test_*.py"),
-    "batch/run.py": BATCH,
-    "delivery/journal/batches.py": BATCH,
-    "delivery/policy.py": DELIVERY,
-    "delivery/evidence.py": DELIVERY,
-    "delivery/plan.py": DELIVERY,
-    "delivery/planner.py": DELIVERY,
-    "delivery/likeness.py": DELIVERY,
-    "delivery/rows.py": BATCH,
-    "listen/inbox/inbound.py": LISTEN,
-    "listen/inbox/commit.py": LISTEN,
-    "listen/inbox/sqlite.py": LISTEN,
-    "listen/forward/dispatcher.py": LISTEN,
-    "listen/forward/pump.py": LISTEN,
-    "listen/ingest.py": LISTEN,
-    "listen/forward/pending_acks.py": LISTEN,
-    "listen/inbox/ledger.py": LISTEN,
-    "listen/inbox/runs.py": LISTEN,
-    "sandbox/api/idempotency.py": SANDBOX,
-    "sandbox/resources/refunds.py": SANDBOX,
-    "sandbox/resources/payments.py": SANDBOX,
-    "sandbox/webhooks/attempts.py": SANDBOX,
-}
-# What one change may cost: the tests that reach it, the nearest and quickest first.
+# Where a test runs the program in its own process, so that it can be seen which lines it reaches.
+REACHING: Final = ("tests/unit", "tests/cli", "tests/simulation")
+# They read the program's text, and notice that it is another one.
+READERS: Final = re.compile(r"test_(architecture|copied_facts|house|mutants|promises|recipes)\b")
+# What one change may cost with the near tests, and again with the others; the quickest first.
 TESTS_SECONDS: Final = 60.0
 LIMIT_SECONDS: Final = 150.0
 _QUICK_SECONDS: Final = 0.02
@@ -267,10 +221,10 @@ class Places(ast.NodeVisitor):
 
 
 def places(module: str, text: str) -> list[Mutant]:
-    """Every change of one module that still compiles."""
+    """Every change of one module; one in a hundred does not compile."""
     finder = Places(module, text)
     finder.visit(ast.parse(text))
-    return [mutant for mutant in finder.found if compiles(applied(mutant, text))]
+    return finder.found
 
 
 def applied(mutant: Mutant, text: str) -> str:
@@ -303,6 +257,8 @@ def pytest_runtest_logreport(report: Any) -> None:
 
 def pytest_sessionstart() -> None:
     if REACH_FILE:
+        for mutant in json.loads(Path(f"{REACH_FILE}.drawn").read_text(encoding="utf-8")):
+            REACH.wanted[mutant["module"]].update(range(mutant["line"], mutant["last"] + 1))
         threading.settrace(REACH.trace)
         sys.settrace(REACH.trace)
 
@@ -311,32 +267,42 @@ def pytest_sessionfinish() -> None:
     if not REACH_FILE:
         return
     sys.settrace(None)
-    lines = {
-        f"{name}:{line}": sorted(tests - REACH.failed)
-        for (name, line), tests in REACH.lines.items()
-    }
+    lines = {place: sorted(tests - REACH.failed - {""}) for place, tests in REACH.lines.items()}
     told = {"lines": lines, "seconds": REACH.seconds}
     Path(REACH_FILE).write_text(json.dumps(told), encoding="utf-8")
 
 
 class Reach:
-    """Which tests have run which lines of the program, and how long each took."""
+    """Which tests have run which modules and drawn lines, and how long each took."""
 
     def __init__(self) -> None:
         self.test = ""
-        self.lines: dict[tuple[str, int], set[str]] = defaultdict(set)
+        self.wanted: dict[str, set[int]] = defaultdict(set)
+        self.lines: dict[str, set[str]] = defaultdict(set)  # of "module" and "module:line"
         self.seconds: dict[str, float] = defaultdict(float)
         self.failed: set[str] = set()  # without any change, so they say nothing of one
+        # Whether code has a drawn line; kept with the code, since another could get its number.
+        self._codes: dict[int, tuple[Any, str, bool]] = {}
 
     def trace(self, frame: FrameType, event: str, _: Any) -> Any:
-        name = frame.f_code.co_filename
-        if f"/{SOURCE}/" not in name:
-            return None
-        if event in ("line", "call"):
-            module = name.rpartition(f"/{SOURCE}/")[2]
-            if module in HEART:
-                self.lines[module, frame.f_lineno].add(self.test)
-        return self.trace
+        """Called for each call of a function; follows the lines of those with a drawn one."""
+        code = frame.f_code
+        known = self._codes.get(id(code))
+        if known is None:
+            _, found, module = code.co_filename.rpartition(f"/{SOURCE}/")
+            lines = {line for *_, line in code.co_lines()} if found else set()
+            known = (code, module if found else "", bool(lines & self.wanted[module]))
+            self._codes[id(code)] = known
+        _, module, has_drawn = known
+        if module:
+            self.lines[module].add(self.test)
+        return self._trace_lines if has_drawn else None
+
+    def _trace_lines(self, frame: FrameType, event: str, _: Any) -> Any:
+        _, module, _ = self._codes[id(frame.f_code)]
+        if event == "line" and frame.f_lineno in self.wanted[module]:
+            self.lines[f"{module}:{frame.f_lineno}"].add(self.test)
+        return self._trace_lines
 
 
 REACH: Final = Reach()
@@ -346,71 +312,125 @@ REACH_FILE: Final = os.environ.get("MUTANTS_REACH")  # the suite takes such vari
 # --- as a program -------------------------------------------------------------------------------
 
 
+def is_near(test: str, module: str) -> bool:
+    """Whether a test lies in the folder of the module's room, or of the command's word."""
+    room, *rest = module.removesuffix(".py").split("/")
+    if not rest:
+        return re.match(r"tests/unit/\w+\.py", test) is not None
+    word = f"tests/cli/{rest[0]}/" if room == "cli" else f"tests/unit/{room}/"
+    return test.startswith((f"tests/unit/{room}/", word))
+
+
+def read_second_sets(text: str) -> dict[str, list[str]]:
+    """What the README of the tests says to run second, by room."""
+    rows = re.findall(r"^\| `(\w+)` \|[^|]+\|[^|]+\| `([^`]+)` \|", text, re.MULTILINE)
+    return {room: tests.split() for room, tests in rows}
+
+
 class MutantsCopy(TreeCopy):
-    """A copy that also knows which tests reach which lines."""
+    """A copy that also knows which tests reach the lines that are drawn."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder)
+        self._seconds: dict[str, float] = {}
+        self._lines: dict[str, list[str]] = {}
+        self._second: dict[str, list[str]] = {}
 
     def prepare(self) -> None:
-        """Copies the tree, and makes the folder of what is measured."""
-        super().prepare()
-        self._home.mkdir(exist_ok=True)
+        """Copies the tree, unless it was copied by the run that is gone on with."""
+        if not self.python.exists():
+            super().prepare()
+        readme = (self.folder / "tests/README.md").read_text(encoding="utf-8")
+        self._second = read_second_sets(readme)
 
-    @property
-    def _home(self) -> Path:
-        return self.folder / ".reach"
+    def read(self, mutant: Mutant) -> str:
+        return (self.folder / SOURCE / mutant.module).read_text(encoding="utf-8")
 
-    def tests_of(self, module: str) -> list[str]:
-        files = (str(it.relative_to(self.folder)) for g in HEART[module] for it in self._glob(g))
-        return list(dict.fromkeys(files))
+    def draw(self, found: Sequence[Mutant], number: int, seed: int) -> list[Mutant]:
+        """One change at each of so many lines: what a line could become makes it no likelier."""
+        chance = random.Random(seed)
+        lines: dict[tuple[str, int], list[Mutant]] = defaultdict(list)
+        for mutant in found:
+            lines[mutant.module, mutant.line].append(mutant)
+        mixed = chance.sample([*lines.values()], len(lines))
+        drawn = (chance.choice(one) for one in mixed)
+        return [*islice((one for one in drawn if compiles(applied(one, self.read(one)))), number)]
 
-    def _glob(self, pattern: str) -> list[Path]:
-        found = sorted((self.folder / "tests").glob(pattern))
-        if not found:
-            raise SystemExit(f"no tests match {pattern}: mend HEART")
+    def find_places(self, modules: Sequence[str], line: int | None) -> list[Mutant]:
+        source = self.folder / SOURCE
+        every = sorted(path.relative_to(source).as_posix() for path in source.rglob("*.py"))
+        texts = {one: (source / one).read_text(encoding="utf-8") for one in modules or every}
+        found = [one for module, text in texts.items() for one in places(module, text)]
+        return [one for one in found if line in (None, one.line)]
+
+    def measure(self, drawn: Sequence[Mutant], name: str, asked: Sequence[str]) -> None:
+        """Asks which tests reach what is drawn, once for each draw."""
+        kept = self.folder / f"{name}.json"
+        if not kept.exists():
+            told = json.dumps([asdict(one) for one in drawn])
+            kept.with_name(f"{kept.name}.drawn").write_text(told, encoding="utf-8")
+            began = time.monotonic()
+            code = self.pytest("-p", "mutants", *asked, MUTANTS_REACH=str(kept))
+            print(f"reach: pytest ended with {code}, {time.monotonic() - began:.0f} s", flush=True)
+            if code not in (0, 1):
+                kept.unlink(missing_ok=True)
+                raise SystemExit(f"see {self.folder}/last.txt")
+        told = json.loads(kept.read_text(encoding="utf-8"))
+        self._lines, self._seconds = told["lines"], told["seconds"]
+
+    def _choose(self, mutant: Mutant) -> tuple[list[str], list[str]]:
+        """The tests that reach a change, near ones and others, each the quickest within the time."""
+        if mutant.at_import:
+            # Whoever only looks at a table that is made there runs none of its lines.
+            reached = {*self._lines.get(mutant.module, ())}
+            reached |= {one for one, took in self._seconds.items() if took <= _QUICK_SECONDS}
+        else:
+            spread = range(mutant.line, mutant.last + 1)
+            at = (f"{mutant.module}:{line}" for line in spread)
+            reached = {test for place in at for test in self._lines.get(place, ())}
+        reached = {one for one in reached if not READERS.search(one)}
+        near = {one for one in reached if is_near(one, mutant.module)}
+        touching = {*self._lines.get(mutant.module, ())}
+        return self._within_time(near, touching), self._within_time(reached - near, touching)
+
+    def _within_time(self, tests: set[str], touching: set[str]) -> list[str]:
+        found, left = [], TESTS_SECONDS
+        for test in sorted(tests, key=lambda it: (it not in touching, self._seconds[it], it)):
+            left -= self._seconds[test] + 0.005
+            if left < 0:
+                break
+            found.append(test)
         return found
 
-    def reach(self, modules: list[str]) -> tuple[dict[str, list[str]], dict[str, float]]:
-        """Which tests reach each line, and how long each takes; measured once for each group."""
-        lines: dict[str, list[str]] = {}
-        seconds: dict[str, float] = {}
-        for patterns in dict.fromkeys(HEART[module] for module in modules):
-            name = re.sub(r"\W+", "-", "_".join(patterns)) + ".json"
-            kept = self._home / name
-            module = next(it for it in modules if HEART[it] == patterns)
-            if not kept.exists():
-                code = self.pytest("-p", "mutants", *self.tests_of(module), MUTANTS_REACH=str(kept))
-                print(f"reach of {patterns}: pytest ended with {code}", flush=True)
-            told = json.loads(kept.read_text(encoding="utf-8"))
-            wanted = {it for it in modules if HEART[it] == patterns}
-            lines |= {k: v for k, v in told["lines"].items() if k.split(":")[0] in wanted}
-            seconds |= told["seconds"]
-        return lines, seconds
+    def ask(self, mutant: Mutant) -> str:
+        """Makes a change and tells who notices it: "near", "far" or "second", and which test."""
+        file = self.folder / SOURCE / mutant.module
+        text = file.read_text(encoding="utf-8")
+        near, far = self._choose(mutant)
+        second = self._second.get(mutant.module.partition("/")[0], [])
+        for place, tests in (("near", near), ("far", far), ("second", second)):
+            skipped: list[str] = []
+            while tests:
+                (self.folder / "asked.txt").write_text("\n".join(tests), encoding="utf-8")
+                file.write_text(applied(mutant, text), encoding="utf-8")
+                without = [f"--deselect={one}" for one in skipped]
+                try:
+                    code = self.pytest("-x", *without, "@asked.txt", seconds=LIMIT_SECONDS)
+                finally:
+                    file.write_text(text, encoding="utf-8")
+                if code in (0, 5):
+                    break
+                failed = self._read_failed()
+                # In a copy, or on a busy machine, a test of processes may fail without a change.
+                if place == "near" or not failed or self.pytest(failed) == 0:
+                    return f"{place:6} {failed or f'exit code {code}'}"
+                skipped.append(failed)
+        return ""
 
-
-def chosen(
-    mutant: Mutant, lines: dict[str, list[str]], seconds: dict[str, float], near: list[str]
-) -> list[str]:
-    """The tests that reach a change, those of the nearest files first, within the time for it."""
-    if mutant.at_import:
-        touched = [
-            it for at, its in lines.items() if at.startswith(f"{mutant.module}:") for it in its
-        ]
-        # Whoever only looks at a table that is made there runs none of its lines.
-        touched += [it for it, took in seconds.items() if took <= _QUICK_SECONDS]
-    else:
-        spread = range(mutant.line, mutant.last + 1)
-        touched = [it for line in spread for it in lines.get(f"{mutant.module}:{line}", ())]
-    reached = {it for it in touched if it and it.split("::")[0] in near}
-    place = {name: index for index, name in enumerate(near)}
-    ordered = sorted(
-        reached, key=lambda it: (seconds[it] > 1, place[it.split("::")[0]], seconds[it])
-    )
-    found, left = [], TESTS_SECONDS
-    for test in ordered:
-        left -= seconds[test] + 0.005
-        if left < 0:
-            break
-        found.append(test)
-    return found
+    def _read_failed(self) -> str:
+        told = (self.folder / "last.txt").read_text(encoding="utf-8", errors="replace")
+        failed = re.findall(r"^(?:FAILED|ERROR) (tests/[^\s\[]+)", told, re.MULTILINE)
+        return failed[0] if failed else ""
 
 
 def diff(mutant: Mutant, text: str) -> Iterator[str]:
@@ -419,31 +439,18 @@ def diff(mutant: Mutant, text: str) -> Iterator[str]:
     yield from difflib.unified_diff(text.splitlines(), after, name, name, "", "", 1, "")
 
 
-def run(bench: MutantsCopy, drawn: list[Mutant]) -> list[Mutant]:
-    """Makes each change in turn, and answers those that nothing has noticed."""
-    lines, seconds = bench.reach(sorted({mutant.module for mutant in drawn}))
-    alive = []
-    for number, mutant in enumerate(drawn, 1):
-        file = bench.folder / SOURCE / mutant.module
-        text = file.read_text(encoding="utf-8")
-        tests = chosen(mutant, lines, seconds, bench.tests_of(mutant.module))
+def run(bench: MutantsCopy, drawn: Sequence[Mutant], after: int) -> list[str]:
+    """Makes each change in turn, and answers who noticed it; "" where nobody did."""
+    fates = []
+    for number, mutant in enumerate(drawn[after:], after + 1):
         began = time.monotonic()
-        if tests:
-            (bench.folder / "asked.txt").write_text("\n".join(tests), encoding="utf-8")
-            file.write_text(applied(mutant, text), encoding="utf-8")
-            try:
-                code = bench.pytest("-x", "@asked.txt", seconds=LIMIT_SECONDS)
-            finally:
-                file.write_text(text, encoding="utf-8")
-        else:
-            code = 0
-        fate = {0: "SURVIVED", 1: "killed", -1: "killed by time"}.get(code, f"killed ({code})")
-        took = f"{len(tests)} tests, {time.monotonic() - began:.0f} s"
-        print(f"{number:4} {fate:15} {mutant.module}:{mutant.line}  {took}", flush=True)
-        if code == 0:
-            alive.append(mutant)
-            print("\n".join(diff(mutant, text)), flush=True)
-    return alive
+        fates.append(bench.ask(mutant))
+        took = f"{time.monotonic() - began:.0f} s"
+        fate = fates[-1] or "SURVIVED"
+        print(f"{number:4} {mutant.module}:{mutant.line}  {took}  {fate}", flush=True)
+        if not fates[-1]:
+            print("\n".join(diff(mutant, bench.read(mutant))), flush=True)
+    return fates
 
 
 def main() -> None:
@@ -453,28 +460,29 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--number", type=int, default=300)
     parser.add_argument("--after", type=int, default=0, help="leave out so many of those drawn")
-    parser.add_argument("--module", action="append", choices=HEART, help="only this; repeatable")
+    parser.add_argument("--module", action="append", help="only this; repeatable")
     parser.add_argument("--line", type=int, help="only changes of this line")
+    parser.add_argument("--tests", nargs="+", default=REACHING, help="the tests that may notice")
     parser.add_argument("--work", type=Path, help="folder of the copy; kept, with what it measured")
     parser.add_argument("--list", action="store_true", help="count the places and end")
     asked = parser.parse_args()
-    found = []
-    for module in asked.module or HEART:
-        text = (ROOT / SOURCE / module).read_text(encoding="utf-8")
-        found += [it for it in places(module, text) if asked.line in (None, it.line)]
-    if asked.list:
-        print(len(found))
-        return
-    drawn = random.Random(asked.seed).sample(found, min(asked.number, len(found)))[asked.after :]
-    if not drawn:
-        raise SystemExit("nothing to change there")
     with tempfile.TemporaryDirectory(prefix="svc-mutants-") as temporary:
         bench = MutantsCopy((asked.work or Path(temporary)).absolute())
         bench.prepare()
-        alive = run(bench, drawn)
-    killed = len(drawn) - len(alive)
+        found = bench.find_places(asked.module or [], asked.line)
+        if asked.list:
+            print(len(found))
+            return
+        drawn = bench.draw(found, asked.number, asked.seed)
+        bench.measure(drawn, f"reach-{asked.seed}-{len(drawn)}", asked.tests)
+        fates = run(bench, drawn, asked.after)
+    if not fates:
+        raise SystemExit("nothing to change there")
+    killed = sum(map(bool, fates))
+    near = sum(fate.startswith("near") for fate in fates)
     print(
-        f"{killed} of {len(drawn)} noticed: {100 * killed / len(drawn):.1f} % (seed {asked.seed})"
+        f"{killed} of {len(fates)} noticed: {100 * killed / len(fates):.1f} % (seed {asked.seed}), "
+        f"{100 * near / max(killed, 1):.1f} % of them by the folder of the same name"
     )
 
 

@@ -1,6 +1,8 @@
 """`tests/PROMISES.md` and what src and tests refer to: every reference leads to something here."""
 
 import re
+import subprocess
+import sys
 from collections import Counter
 from collections.abc import Iterator
 from functools import cache
@@ -170,16 +172,17 @@ def test_nothing_refers_to_papers_that_are_not_here() -> None:
     assert found == []
 
 
-def read_hunks(text: str) -> Iterator[tuple[str, str]]:
-    """Yields the file of each hunk of a patch, and the lines that it expects there."""
+def read_hunks(text: str) -> Iterator[tuple[str, str, str]]:
+    """Yields the file of each hunk of a patch, the lines that it expects and those that it leaves."""
     path = ""
     for part in re.split(r"^(?=--- a/|@@ )", text, flags=re.MULTILINE)[1:]:
         first, *lines = part.splitlines()
         if first.startswith("--- "):
             path = first.removeprefix("--- a/")
         else:
-            before = [line[1:] for line in lines if line[:1] in (" ", "-", "")]
-            yield path, "".join(f"{line}\n" for line in before).rstrip("\n")
+            sides = ([line[1:] for line in lines if line[:1] in (" ", side, "")] for side in "-+")
+            before, after = ("\n".join(side).rstrip("\n") for side in sides)
+            yield path, before, after
 
 
 def test_every_break_of_a_promise_can_still_be_made() -> None:
@@ -187,7 +190,7 @@ def test_every_break_of_a_promise_can_still_be_made() -> None:
     patches = sorted((TESTS / "benchmarks/breaks").glob("*.patch"))
     stale, hunks = [], 0
     for patch in patches:
-        for path, before in read_hunks(patch.read_text()):
+        for path, before, _ in read_hunks(patch.read_text()):
             hunks += 1
             if not (ROOT / path).is_file() or before not in (ROOT / path).read_text():
                 stale.append(patch.name)
@@ -195,3 +198,16 @@ def test_every_break_of_a_promise_can_still_be_made() -> None:
     assert len(patches) <= hunks
     numbers = {int(re.split(r"\D", patch.name[1:])[0]) for patch in patches}
     assert len(numbers) >= LAST - 1  # R59 is held by the versions of libraries
+
+
+def test_no_break_of_a_promise_breaks_the_program_itself(tmp_path: Path) -> None:
+    """One that uses a name that is gone makes every test fail, and shows nothing of the promise."""
+    for patch in (TESTS / "benchmarks/breaks").glob("*.patch"):
+        for path, before, after in read_hunks(patch.read_text()):
+            file = tmp_path / patch.stem / path
+            file.parent.mkdir(parents=True, exist_ok=True)
+            text = (file if file.exists() else ROOT / path).read_text()
+            file.write_text(text.replace(before, after, 1))
+    ruff = [sys.executable, "-m", "ruff", "check", "--isolated", "--no-cache", "--select=F821,E9"]
+    checked = subprocess.run([*ruff, tmp_path], capture_output=True, text=True, check=False)
+    assert checked.returncode == 0, checked.stdout
