@@ -97,9 +97,10 @@ def pytest_xdist_auto_num_workers() -> int:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Begins with what takes longest, so that no core waits for it at the end.
 
-    What is rare is left to runs that ask for it.
+    What is rare is left to runs that ask for it, by its name or for all.
     """
     rare = set() if os.environ.get("SVC_TEST_LONG") == "1" else {*filter(is_rare, items)}
+    rare = {item for item in rare if item.nodeid.partition("[")[0] not in config.args}
     if rare:
         config.hook.pytest_deselected(items=[item for item in items if item in rare])
         items[:] = [item for item in items if item not in rare]

@@ -2,7 +2,7 @@
 
 Each file `breaks/R2.patch` (`R2.b.patch` where one break is not enough) breaks one promise; its first
 line says how. Each is made in a copy of the tree, and the tests that the page names for the promise
-run there. Told are the tests that no break of their promise makes fail, and patches that do not apply
+run there, or those alone that a line `For: test_x, test_y` of the patch names. Told are the tests that no break of their promise makes fail, and patches that do not apply
 any more. The exit code is 1 where there is one of either, or a promise without a patch.
 
 Run by hand: all of it takes about an hour on one core.
@@ -14,7 +14,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
@@ -33,6 +33,7 @@ TEST_SECONDS: Final = 60.0
 UNBREAKABLE: Final = {59: "it is held by which versions of libraries are installed"}
 HEAD: Final = re.compile(r"^- \*\*R(\d+)\*\* ")
 TEST: Final = re.compile(r"^  - `([^`]+)`$")
+FOR: Final = re.compile(r"^For: (.+)$", re.MULTILINE)
 
 
 @dataclass
@@ -87,11 +88,18 @@ def apply_patch(copy: TreeCopy, patch: Path, *, undo: bool = False) -> bool:
     return subprocess.run(command, cwd=copy.folder, check=False).returncode == 0
 
 
-def run_break(copy: TreeCopy, promise: Promise, patch: Path) -> None:
-    """Runs the tests that no earlier break of the promise made fail, and notes those that do now."""
+def choose_tests(promise: Promise, patch: Path) -> list[str]:
+    """The tests for a break: those of its promise that no earlier one made fail."""
+    line = FOR.search(patch.read_text(encoding="utf-8").partition("\n--- a/")[0])
+    wanted = line[1].split(", ") if line else []
+    return [one for one in promise.unnoticed if not line or one.partition("::")[2] in wanted]
+
+
+def run_break(copy: TreeCopy, promise: Promise, patch: Path, tests: Sequence[str]) -> None:
+    """Runs tests, and notes those that fail."""
     report = copy.folder / "report.xml"
     report.unlink(missing_ok=True)
-    asked = [f"tests/{test}" for test in promise.unnoticed]
+    asked = [f"tests/{test}" for test in tests]
     limit = LIMIT_SECONDS + TEST_SECONDS * len(asked)
     # With an empty `-m` slow ones run too.
     code = copy.pytest("-m", "", "-n", "0", f"--junitxml={report}", *asked, seconds=limit)
@@ -99,7 +107,7 @@ def run_break(copy: TreeCopy, promise: Promise, patch: Path) -> None:
         print(f"   {patch.name}: no report (exit code {code})", flush=True)
         return
     failures = set(read_failures(report))
-    for test in promise.unnoticed:
+    for test in tests:
         path, _, name = test.partition("::")
         if any(one == test or (not name and one.startswith(f"{path}::")) for one in failures):
             promise.failed.add(test)
@@ -112,12 +120,13 @@ def check(copy: TreeCopy, promise: Promise) -> bool:
         return True
     fits, began = True, time.monotonic()
     for patch in promise.patches:
-        if not promise.unnoticed:
-            print(f"   {patch.name}: not needed, all tests failed before it", flush=True)
+        tests = choose_tests(promise, patch)
+        if not tests:
+            print(f"   {patch.name}: not needed, its tests failed before it", flush=True)
             continue
         if apply_patch(copy, patch):
             try:
-                run_break(copy, promise, patch)
+                run_break(copy, promise, patch, tests)
             finally:
                 assert apply_patch(copy, patch, undo=True)
         else:

@@ -3,8 +3,8 @@
 Draws lines by a seed from all of the program, makes one change at each (a comparison turned, a number
 off by one, a statement gone) in a copy of the tree, and runs the tests that reach it: first those of
 the folder of the same name, then others of `unit/`, `cli/` and `simulation/`, at last what the README
-of the tests names second for the room. What no test notices is printed as a diff: it wants an
-assertion, or cannot be noticed by anybody.
+of the tests names second for the room: which lines other processes reach is not seen. What no test
+notices is printed as a diff: it wants an assertion, or cannot be noticed by anybody.
 
 Run by hand; 300 changes take about an hour on one core, and `--after 80` goes on in the same `--work`
 where a run with the same seed was ended. Drawn, for there are some thousands of places: where each of
@@ -18,6 +18,7 @@ import json
 import os
 import random
 import re
+import signal
 import sys
 import tempfile
 import threading
@@ -407,8 +408,11 @@ class MutantsCopy(TreeCopy):
         file = self.folder / SOURCE / mutant.module
         text = file.read_text(encoding="utf-8")
         near, far = self._choose(mutant)
-        second = self._second.get(mutant.module.partition("/")[0], [])
-        for place, tests in (("near", near), ("far", far), ("second", second)):
+        room, _, rest = mutant.module.removesuffix(".py").partition("/")
+        word = f"tests/cli/{rest.partition('/')[0]}"
+        word_tests = [word] if room == "cli" and (self.folder / word).is_dir() else []
+        stages = [("near", near), ("near", word_tests), ("far", far)]
+        for place, tests in (*stages, ("second", self._second.get(room, []))):
             skipped: list[str] = []
             while tests:
                 (self.folder / "asked.txt").write_text("\n".join(tests), encoding="utf-8")
@@ -422,7 +426,7 @@ class MutantsCopy(TreeCopy):
                     break
                 failed = self._read_failed()
                 # In a copy, or on a busy machine, a test of processes may fail without a change.
-                if place == "near" or not failed or self.pytest(failed) == 0:
+                if tests is near or not failed or self.pytest(failed) == 0:
                     return f"{place:6} {failed or f'exit code {code}'}"
                 skipped.append(failed)
         return ""
@@ -466,6 +470,7 @@ def main() -> None:
     parser.add_argument("--work", type=Path, help="folder of the copy; kept, with what it measured")
     parser.add_argument("--list", action="store_true", help="count the places and end")
     asked = parser.parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # with the change taken back
     with tempfile.TemporaryDirectory(prefix="svc-mutants-") as temporary:
         bench = MutantsCopy((asked.work or Path(temporary)).absolute())
         bench.prepare()
