@@ -384,7 +384,8 @@ class MutantsCopy(TreeCopy):
         if mutant.at_import:
             # Whoever only looks at a table that is made there runs none of its lines.
             reached = {*self._lines.get(mutant.module, ())}
-            reached |= {one for one, took in self._seconds.items() if took <= _QUICK_SECONDS}
+            quick = [one for one, took in self._seconds.items() if took <= _QUICK_SECONDS]
+            reached |= {one for one in quick if is_near(one, mutant.module)}
         else:
             spread = range(mutant.line, mutant.last + 1)
             at = (f"{mutant.module}:{line}" for line in spread)
@@ -403,16 +404,20 @@ class MutantsCopy(TreeCopy):
             found.append(test)
         return found
 
+    def _find_folders(self, module: str) -> list[str]:
+        """The folders of a module's own name, where tests of other processes may lie as well."""
+        name = "/".join(Path(module).with_suffix("").parts[:2])
+        folders = [f"tests/unit/{name}", *([f"tests/{name}"] if name.startswith("cli/") else [])]
+        return [one for one in folders if (self.folder / one).is_dir()]
+
     def ask(self, mutant: Mutant) -> str:
         """Makes a change and tells who notices it: "near", "far" or "second", and which test."""
         file = self.folder / SOURCE / mutant.module
         text = file.read_text(encoding="utf-8")
         near, far = self._choose(mutant)
-        room, _, rest = mutant.module.removesuffix(".py").partition("/")
-        word = f"tests/cli/{rest.partition('/')[0]}"
-        word_tests = [word] if room == "cli" and (self.folder / word).is_dir() else []
-        stages = [("near", near), ("near", word_tests), ("far", far)]
-        for place, tests in (*stages, ("second", self._second.get(room, []))):
+        folders = self._find_folders(mutant.module)
+        second = ["-n2", *self._second.get(mutant.module.partition("/")[0], [])]
+        for place, tests in (("near", near), ("near", folders), ("far", far), ("second", second)):
             skipped: list[str] = []
             while tests:
                 (self.folder / "asked.txt").write_text("\n".join(tests), encoding="utf-8")
