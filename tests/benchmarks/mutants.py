@@ -248,6 +248,8 @@ def pytest_runtest_protocol(item: Any, nextitem: Any) -> None:
     """Everything that is traced from here on belongs to this test."""
     del nextitem
     REACH.test = item.nodeid
+    if REACH_FILE:
+        sys.settrace(REACH.trace)  # anew: a test whose stack overflows ends it
 
 
 def pytest_runtest_logreport(report: Any) -> None:
@@ -261,7 +263,6 @@ def pytest_sessionstart() -> None:
         for mutant in json.loads(Path(f"{REACH_FILE}.drawn").read_text(encoding="utf-8")):
             REACH.wanted[mutant["module"]].update(range(mutant["line"], mutant["last"] + 1))
         threading.settrace(REACH.trace)
-        sys.settrace(REACH.trace)
 
 
 def pytest_sessionfinish() -> None:
