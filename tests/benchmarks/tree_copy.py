@@ -46,7 +46,7 @@ class TreeCopy:
 
     def pytest(self, *arguments: str, seconds: float | None = None, **more: str) -> int:
         """Runs tests in the copy; a negative code is a run that took too long."""
-        here = str(Path(__file__).parent)
+        here = str(self.folder / "tests/benchmarks")
         environment = {**os.environ, **more, "PYTHONPATH": here, "PYTHONDONTWRITEBYTECODE": "1"}
         command = [str(self.python), *PYTEST, *arguments]
         with (self.folder / "last.txt").open("wb") as out:
