@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.breaks import FOR, choose_tests, read_page
 from svc.sandbox.fidelity import ROWS
 
 ROOT = next(folder for folder in Path(__file__).parents if (folder / "pyproject.toml").exists())
@@ -211,3 +212,12 @@ def test_no_break_of_a_promise_breaks_the_program_itself(tmp_path: Path) -> None
     ruff = [sys.executable, "-m", "ruff", "check", "--isolated", "--no-cache", "--select=F821,E9"]
     checked = subprocess.run([*ruff, tmp_path], capture_output=True, text=True, check=False)
     assert checked.returncode == 0, checked.stdout
+
+
+def test_breaks_name_tests_of_their_promise() -> None:
+    """A test that is renamed would be asked by no break, and be said to notice none."""
+    for promise in read_page(PAGE.read_text(encoding="utf-8")):
+        for patch in promise.patches:
+            assert choose_tests(promise, patch), patch.name
+            named = FOR.search(patch.read_text())
+            assert named is None or len(choose_tests(promise, patch)) == len(named[1].split(", "))

@@ -130,7 +130,7 @@ def test_data_is_written_in_order_however_late_it_is_read(
         for line in lines:
             printed.streams.stdout.write(line)
             await asyncio.sleep(0)
-        assert time.monotonic() - started < 10
+            assert time.monotonic() - started < 10
         read = asyncio.create_task(asyncio.to_thread(read_now, reading, len(lines)))
         assert await printed.finish(lambda: False) == 0
         return await read
