@@ -1,20 +1,14 @@
 """A sandbox in memory or by HTTP, and the calls that proofs make at it."""
 
-import asyncio
 import json
 import os
-from contextlib import AsyncExitStack
 from http.client import HTTPConnection
 from pathlib import Path
 from typing import Any
 
-from support.clocks import ManualClock
 from support.launching import launch_options
-from support.serving import Postman
+from support.sandbox_calls import AsgiSandbox
 from svc.clock import SystemClock
-from svc.sandbox.app import SandboxApp
-from svc.sandbox.clock import parse
-from svc.sandbox.options import LaunchOptions
 from svc.sandbox.process import launch
 
 START = "2026-10-01T09:00:00Z"
@@ -85,67 +79,23 @@ class AsgiCalls(Calls):
     """A running sandbox; every call is a whole request through its ASGI interface."""
 
     def __init__(self, **options: Any) -> None:
-        clock = ManualClock(parse(START).timestamp())
-        self.app = SandboxApp(LaunchOptions(**{"seed": 7, **options}), clock, Postman())
-        self._runner = asyncio.Runner()
-        self._stack = AsyncExitStack()
-        self._runner.run(self._stack.enter_async_context(self.app.run()))
-
-    def close(self) -> None:
-        try:
-            self._runner.run(self._stack.aclose())
-        finally:
-            self._runner.close()
+        self._sandbox = AsgiSandbox(**options)
+        self.close = self._sandbox.close
 
     def send_raw(
         self, method: str, path: str, body: Doc | None, key: str, *more: tuple[bytes, bytes]
     ) -> tuple[int, bytes]:
         """One request, with further header lines; the answer's status and bytes."""
         self.calls += 1
-        return self._runner.run(self._exchange(method, path, body, key, more))
-
-    async def _exchange(
-        self,
-        method: str,
-        path: str,
-        body: Doc | None,
-        key: str,
-        more: tuple[tuple[bytes, bytes], ...],
-    ) -> tuple[int, bytes]:
-        path, _, query = path.partition("?")
-        lines = [(b"host", b"127.0.0.1"), (b"svc-sandbox", b"1"), *more]
-        if key:
-            lines.append((b"authorization", f"Bearer {key}".encode()))
-        payload = b""
-        if body is not None:
-            lines.append(JSON)
-            payload = json.dumps(body).encode()
-        scope = {
-            "type": "http",
-            "http_version": "1.1",
-            "method": method,
-            "path": path,
-            "root_path": "",
-            "query_string": query.encode(),
-            "scheme": "http",
-            "headers": lines,
-            "client": ("127.0.0.1", 50000),
-            "server": ("127.0.0.1", 4242),
-        }
-        sent: list[Any] = []
-
-        parts = iter([{"type": "http.request", "body": payload, "more_body": False}])
-
-        async def receive() -> Doc:
-            for part in parts:
-                return part
-            return await asyncio.Future()  # the caller stays until it has its answer
-
-        async def send(message: Any) -> None:
-            sent.append(message)
-
-        await self.app(scope, receive, send)
-        return sent[0]["status"], b"".join(part.get("body", b"") for part in sent[1:])
+        headers = {name.decode(): text.decode() for name, text in more}
+        answer = self._sandbox.call(
+            method,
+            path,
+            key=key or None,
+            headers={"svc-sandbox": "1", **headers},
+            **({} if body is None else {"json": body}),
+        )
+        return answer.status, answer.body
 
 
 class Socket(Calls):

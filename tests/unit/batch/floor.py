@@ -6,40 +6,24 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from svc.base_url import BaseUrl
 from svc.batch.operations import find_operation
 from svc.batch.results import Results
-from svc.batch.rows import Read
 from svc.batch.run import Run, RunDeps, make_should_stop
 from svc.batch.tally import Totals
-from svc.batch.validate import Validator
 from svc.batch.workers import Rate, SharedQuota, Workers
 from svc.client.client import Client
 from svc.client.exchange import Deadline, Failure, RawReply, WireRequest
 from svc.clock import SystemClock
 from svc.delivery.hints import build_held_error
-from svc.delivery.journal.batches import BatchName, BatchTable
+from svc.delivery.journal.batches import BatchName
 from svc.delivery.journal.commands import format_full_command
-from svc.delivery.journal.entry import NO_OTHER_KEYS
-from svc.delivery.journal.journal import Journal
 from svc.delivery.journal.sender_locks import SenderLocks
-from svc.delivery.journal.stored import Scope
-from svc.delivery.plan import (
-    BatchFacts,
-    BatchPlan,
-    BatchRow,
-    BatchTimes,
-    InvalidRow,
-    Permissions,
-)
-from svc.delivery.planner import plan_batch
+from svc.delivery.plan import BatchPlan
 from svc.delivery.rows import RowJournal
 from svc.state import Database
-from unit.delivery.rows import collect_evidence
+from unit.delivery.rows import BASE, SCOPE, Desk
 
-BASE = BaseUrl.parse("https://api.example.com")
 KEY = "sk_test_canary"
-SCOPE = Scope("default", "test", str(BASE), "sk_test_…nary")
 Answer = RawReply | Failure
 
 
@@ -129,9 +113,10 @@ class Floor:
         self.folder = folder
         self.path = folder / "r.ndjson"
         self.sender_locks = SenderLocks(folder / "state" / "senders")
-        self.intents = Journal(lambda: state, self.sender_locks, self.clock)
+        self.desk = Desk(state, self.sender_locks, self.clock)
+        self.intents = self.desk.journal
         self.batch = BatchName("/a/refunds.csv", "refunds.create", SCOPE)
-        self.batches = BatchTable(state, self.sender_locks, self.clock)
+        self.batches = self.desk.batches
         self.quota = SharedQuota(10_000)
         self.api_version: str | None = None
 
@@ -140,22 +125,10 @@ class Floor:
             BASE, KEY, mode="test", clock=self.clock, wire=self.service, quota=self.quota, **more
         )
 
-    def plan(self, amounts: "list[int | str]", **may: bool) -> BatchPlan:
+    def plan(self, amounts: "list[int | str]", **may: Any) -> BatchPlan:
         """What a run of the list with these amounts has to do."""
-        rows = _rows(amounts)
-        likenesses = [row.alike for row in rows if isinstance(row, BatchRow)]
-        intents = self.intents.list(batch=self.batch.id)
-        facts = BatchFacts(
-            self.batch,
-            collect_evidence(intents, (), is_named=False, world=None),
-            self.batches.duplicates(self.batch, likenesses),
-            NO_OTHER_KEYS,
-            SCOPE.key_fingerprint,
-            BatchTimes(self.clock.now()),
-            Permissions(**may),
-            doubles=True,
-        )
-        return plan_batch(rows, facts)
+        rows = ({"amount": amount, "payment": "pay_1"} for amount in amounts)
+        return self.desk.plan(*rows, batch=self.batch, **may)
 
     def run(
         self,
@@ -202,11 +175,3 @@ class Floor:
     def states(self) -> list[str]:
         """What the journal has of the rows, in their order."""
         return [intent.state for intent in self.intents.list(batch=self.batch.id)]
-
-
-def _rows(amounts: "list[int | str]") -> list[BatchRow | InvalidRow]:
-    shaper = Validator(find_operation("refunds.create"), SCOPE)
-    return [
-        shaper.shape(Read(number, number, {"amount": amount, "payment": "pay_1"}))
-        for number, amount in enumerate(amounts, 1)
-    ]

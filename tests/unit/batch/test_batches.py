@@ -14,7 +14,8 @@ from svc.delivery.journal.entry import NewIntent, Settled
 from svc.delivery.journal.sender_locks import SenderLocks
 from svc.delivery.journal.stored import Scope
 from svc.errors import Conflict, LocalError
-from unit.batch.floor import BASE, SCOPE, Floor
+from unit.batch.floor import Floor
+from unit.delivery.rows import BASE, SCOPE
 
 DAY = 24 * 3600
 

@@ -44,7 +44,7 @@ def test_refused_row_has_all_that_the_service_said(floor: Floor) -> None:
     floor.service.answer = lambda request, nth: refused(400, "amount_too_large", "amount")
     run = floor.run([7])
     (line,) = floor.results
-    assert (line["row"], line["line"], line["outcome"], line["id"]) == (1, 1, "refused", None)
+    assert (line["row"], line["line"], line["outcome"], line["id"]) == (1, 2, "refused", None)
     assert line["error"] == {
         "code": "amount_too_large",
         "message": line["error"]["message"],

@@ -17,7 +17,6 @@ from svc.listen.inbox.sqlite import SqliteInbox
 from svc.listen.log.inboxes import LogInbox
 from svc.listen.verify.verify import Delivery, read_facts
 from svc.state import Database
-from unit.listen.inbox.memory_inbox import MemoryInbox
 
 Opens = Callable[[], Inbox]
 TARGET = "http://localhost:1"
@@ -47,14 +46,11 @@ def log_inbox(request: pytest.FixtureRequest, folder: Path) -> Opens:
     return lambda: LogInbox(started.enter_context(connect(running)), "test", KEY)
 
 
-@pytest.fixture(params=["sqlite", "quick", "memory", "log"])
+@pytest.fixture(params=["sqlite", "quick", "log"])
 def opens(request: pytest.FixtureRequest, tmp_path: Path) -> Opens:
     """Gives what opens the same inbox again and again."""
     if request.param == "log":
         return log_inbox(request, tmp_path)
-    if request.param == "memory":
-        memory = MemoryInbox()
-        return lambda: memory
     path = tmp_path / "state" / "state.db"
 
     def state() -> Database:
