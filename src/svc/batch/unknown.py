@@ -33,7 +33,8 @@ def refuse_unknown(operation: BatchOperation, names: Iterable[UnknownName]) -> N
         return
     meant = {path: next(_suggest_fields(operation, each), "") for path, each in unknown.items()}
     renamed = ", ".join(f"{field} for {path}" for path, field in meant.items() if field)
-    advice = f"Write {renamed}" if renamed else f"Its fields are {', '.join(operation.fields)}"
+    fields = ", ".join((*(["id"] if operation.id_prefix else []), *operation.fields))
+    advice = f"Write {renamed}" if renamed else f"Its fields are {fields}"
     # A refund or capture whose amount is left out moves everything (R120: a hint does no harm).
     known = service.operation(operation.name)
     whole = " (without amount, all that is left is moved)" if known and known[1].whole else ""
@@ -57,10 +58,14 @@ def _is_free(operation: BatchOperation, name: str) -> bool:
 def _suggest_fields(operation: BatchOperation, unknown: UnknownName) -> Iterator[str]:
     """Yields similar fields: a member of the same name, an equal part, or similar letters.
 
-    `iban` is `destination[iban]`, `amount_eur` and `Amount (EUR)` are `amount`.
+    `iban` is `destination[iban]`, `amount_eur` and `Amount (EUR)` are `amount`; `order` is the `id`
+    of an order that is captured.
     """
     name = "_".join(re.findall(r"[^\W_]+", unknown.name.casefold()))
     if not unknown.within:
+        known_as = service.operation(operation.name)
+        if operation.id_prefix and known_as and name.removesuffix("_id") == known_as[0].name:
+            yield "id"
         for outer, inner in operation.fields.items():
             if name in inner:
                 yield f"{outer}[{name}]"
