@@ -16,7 +16,7 @@ from svc.clock import Clock
 from svc.listen.forward.pump import ForwardOptions
 from svc.listen.inbox.interfaces import ForwardAttempt, ForwardVerdict, Inbox
 from svc.listen.inbox.quick import open_inbox
-from svc.listen.listener import Listener
+from svc.listen.listener import Listener, OpenSource
 from svc.listen.output_records import EventReceived, Forwarded, ListenerRecord, Rejected, Summary
 from svc.listen.pipeline import ListenerPlan
 from svc.listen.receiver.connection import ReceiverLimits
@@ -181,7 +181,7 @@ class RunningListener:
         self._open = ExitStack()
         self.path = state
         self._clock = clock
-        self._state = self.open_state()
+        self.state = self.open_state()
         self._plan = plan
         self._bound = bind()
         self.port: int = self._bound.getsockname()[1]
@@ -194,8 +194,14 @@ class RunningListener:
     async def _run(self) -> None:
         self._loop = asyncio.get_running_loop()
         self._loop.set_exception_handler(lambda _, context: self.bugs.append(context))
-        self._relay = Listener(self._plan, self.make_inbox(), self._clock, self.records.append)
-        self.summary = await self._relay.run(self._bound)
+        self._relay = Listener(self._plan, self.make_inbox(), self._clock, self.tell)
+        self.summary = await self._relay.run(self.source())
+
+    def source(self) -> socket.socket | OpenSource:
+        return self._bound
+
+    def tell(self, record: ListenerRecord) -> None:
+        self.records.append(record)
 
     def make_inbox(self) -> Inbox:
         retake = self._plan.ack == "forwarded"

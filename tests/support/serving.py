@@ -125,15 +125,21 @@ class HookReceiver:
 
 @dataclass
 class Postman:
-    """Takes webhooks in place of a network; answers with `codes`, the last one for ever."""
+    """Takes webhooks in place of a network; answers with `codes`, the last one for ever.
 
+    Where a code is None, nobody could be connected to.
+    """
+
+    codes: list[int | None] = field(default_factory=lambda: [200])
     sent: list[Outgoing] = field(default_factory=list)
-    codes: list[int] = field(default_factory=lambda: [200])
 
     async def send(self, outgoing: Outgoing) -> ReceiverReply:
         self.sent.append(outgoing)
         code = self.codes.pop(0) if len(self.codes) > 1 else self.codes[0]
-        return ReceiverReply(code, None, 1)
+        return ReceiverReply(code, None if code else "connect_failed", 1)
 
     async def close(self) -> None:
         """Nothing is open."""
+
+    def headers(self, name: str) -> list[str]:
+        return [dict(outgoing.headers)[name] for outgoing in self.sent]

@@ -1,6 +1,5 @@
 """Parts of a team on one machine: a log with its streams, receivers, laptops and jobs in threads."""
 
-import asyncio
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -16,9 +15,9 @@ from svc.errors import SvcError
 from svc.listen.forward.pending_acks import status_for_group
 from svc.listen.forward.pump import ForwardOptions
 from svc.listen.forward.signing import sign_anew
-from svc.listen.inbox.interfaces import Batch, InboundEvent, Position, StoreResult
+from svc.listen.inbox.interfaces import Batch, InboundEvent, Inbox, Position, StoreResult
 from svc.listen.inbox.sqlite import SqliteInbox
-from svc.listen.listener import Listener, OpenSource
+from svc.listen.listener import OpenSource
 from svc.listen.log import group, log_cursor, streams
 from svc.listen.log.address import LogAddress
 from svc.listen.log.connection import LogConnection
@@ -97,12 +96,13 @@ class FromLog(RunningListener):
     ) -> None:
         super().__init__(folder / "state" / "state.db", plan, clock or SystemClock())
         self._make = make
-        self.inbox = SqliteInbox(self._state, "test", retake_failed=plan.ack == "forwarded")
+        self.inbox = SqliteInbox(self.state, "test", retake_failed=plan.ack == "forwarded")
 
-    async def _run(self) -> None:
-        self._relay = Listener(self._plan, self.inbox, self._clock, self.records.append)
-        self._loop = asyncio.get_running_loop()
-        self.summary = await self._relay.run(self._make(self.inbox))
+    def make_inbox(self) -> Inbox:
+        return self.inbox
+
+    def source(self) -> OpenSource:
+        return self._make(self.inbox)
 
 
 @contextmanager

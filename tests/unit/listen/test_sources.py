@@ -19,12 +19,11 @@ from support.listening import (
     status_line,
 )
 from support.serving import free_port
-from svc.clock import Clock
 from svc.listen.forward.pump import ForwardOptions
 from svc.listen.forward.signing import sign_anew
 from svc.listen.inbox.interfaces import Source
 from svc.listen.ingest import Ingest
-from svc.listen.listener import Listener
+from svc.listen.listener import OpenSource
 from svc.listen.output_records import ListenerRecord
 from svc.listen.pipeline import ListenerPlan
 from svc.listen.progress import Until
@@ -91,31 +90,24 @@ class DyingSource(HeldSource):
 class Fed(RunningListener):
     """A listener whose deliveries come from the test."""
 
-    source: HeldSource
+    held: HeldSource
 
     def __init__(
-        self,
-        state: Path,
-        plan: ListenerPlan,
-        clock: Clock,
-        kind: type[HeldSource] = HeldSource,
+        self, folder: Path, plan: ListenerPlan, kind: type[HeldSource] = HeldSource
     ) -> None:
-        super().__init__(state, plan, clock)
+        super().__init__(folder / "state" / "state.db", plan, ManualClock(NOW))
         self._kind = kind
 
-    async def _run(self) -> None:
-        self._relay = Listener(self._plan, self.make_inbox(), self._clock, self.records.append)
-        self._loop = asyncio.get_running_loop()
-
+    def source(self) -> OpenSource:
         def opened(ingest: Ingest, tell: Callable[[ListenerRecord], None]) -> Source:
-            self.source = self._kind(ingest, tell)
-            return self.source
+            self.held = self._kind(ingest, tell)
+            return self.held
 
-        self.summary = await self._relay.run(opened)
+        return opened
 
 
 def fed(folder: Path, plan: ListenerPlan) -> Fed:
-    listener = Fed(folder / "state" / "state.db", plan, ManualClock(NOW))
+    listener = Fed(folder, plan)
     listener.start()
     return listener
 
@@ -124,14 +116,14 @@ def test_listener_runs_on_another_source(tmp_path: Path) -> None:
     """R52's exception: what comes is kept, answered, told with its age, forwarded once; the source is let go."""
     with TargetServer() as target:
         listener = fed(tmp_path, plan_for(target.port, signs=anew))
-        listener.source.give(1)
-        listener.source.give(1)
-        listener.source.give(2, redelivered=1)
+        listener.held.give(1)
+        listener.held.give(1)
+        listener.held.give(2, redelivered=1)
         listener.forwards(2)
         first, copy, second = listener.events(3)
         summary = listener.stop()
-    assert listener.source.answers == [200, 200, 200]
-    assert listener.source.stops == ["stop", "close"]
+    assert listener.held.answers == [200, 200, 200]
+    assert listener.held.stops == ["stop", "close"]
     assert (summary.received, summary.duplicates, summary.forwarded) == (3, 1, 2)
     assert (first.came_at, first.duplicate, copy.duplicate) == (OLD, False, True)
     assert second.to_dict()["redelivered"] == 1
@@ -145,14 +137,14 @@ def test_what_an_earlier_run_may_have_sent_says_so(tmp_path: Path) -> None:
     port = free_port()
     silent = fed(tmp_path, plan_for(port, signs=anew, forwarding=ForwardOptions(1)))
     for number in range(3):
-        silent.source.give(number)
+        silent.held.give(number)
     silent.events(3)
     assert silent.stop().pending == 3
     with Database.open(silent.path, clock=ManualClock(NOW)) as state, state.write() as tx:
         tx.execute("UPDATE targets SET running = 1")  # as if it had been killed
     with TargetServer(port=port) as target:
         listener = fed(tmp_path, plan_for(target.port, signs=anew))
-        listener.source.give(3)
+        listener.held.give(3)
         listener.forwards(4)
         listener.stop()
     marks = {each.body: each.header("svc-redelivered") for each in target.received}
@@ -172,21 +164,21 @@ def test_what_was_never_sent_has_no_mark(tmp_path: Path) -> None:
 def test_source_that_dies_ends_the_listener_at_once(tmp_path: Path) -> None:
     """With its reason: one that waited for more would wait for ever, and silently."""
     plan = plan_for(until=Until.parse("order.paid"), timeout=None)
-    listener = Fed(tmp_path / "state" / "state.db", plan, ManualClock(NOW), DyingSource)
+    listener = Fed(tmp_path, plan, DyingSource)
     with pytest.raises(RuntimeError, match="nothing more comes"):
         listener.run_here()
-    assert listener.source.stops == ["stop", "close"]
+    assert listener.held.stops == ["stop", "close"]
 
 
 def test_source_that_fails_at_its_stop_takes_nothing_with_it(tmp_path: Path) -> None:
     """Its error comes out of the listener; what it gave before is forwarded and answered first."""
     with TargetServer() as target:
         plan = plan_for(target.port, ack="forwarded", until=Until.parse("order.paid"))
-        listener = Fed(tmp_path / "state" / "state.db", plan, ManualClock(NOW), FailingSource)
+        listener = Fed(tmp_path, plan, FailingSource)
         with pytest.raises(RuntimeError, match="the source has died"):
             listener.run_here()
     assert target.ids == ["evt_1"]
-    assert (listener.source.answers, listener.source.stops) == ([200], ["stop", "close"])
+    assert (listener.held.answers, listener.held.stops) == ([200], ["stop", "close"])
 
 
 @pytest.mark.parametrize(
@@ -199,7 +191,7 @@ def test_whoever_waits_hears_what_the_plan_makes_of_a_reply(
     with TargetServer(lambda _: status_line(answer)) as target:
         plan = plan_for(target.port, ack="forwarded", verdict=lambda reply: reply.status or 599)
         listener = fed(tmp_path, plan)
-        listener.source.give(1)
-        listener.until(lambda: bool(listener.source.answers))
+        listener.held.give(1)
+        listener.until(lambda: bool(listener.held.answers))
         listener.stop()
-    assert listener.source.answers == [status]
+    assert listener.held.answers == [status]

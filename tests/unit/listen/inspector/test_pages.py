@@ -19,7 +19,17 @@ from urllib.parse import urlencode
 import pytest
 
 from support.clocks import ManualClock
-from support.listening import PATH, Received, TargetServer, delivery, event, status_line, talk
+from support.listening import (
+    NOW,
+    PATH,
+    SECRET,
+    Received,
+    TargetServer,
+    delivery,
+    event,
+    status_line,
+    talk,
+)
 from support.suite.patience import patient
 from svc.listen.forward.pump import ForwardOptions
 from svc.listen.inbox.search import FoundEntries
@@ -28,7 +38,7 @@ from svc.listen.inspector.page import Times, mask
 from svc.listen.output_records import Forwarded
 from svc.listen.receiver.server import bind
 from svc.signature import header_value, verify
-from unit.listen.inspector.watched import NOW, SECRET, WatchedListener, watching
+from unit.listen.inspector.watched import WatchedListener, watching
 
 POLICY = {
     "default-src": "'none'",

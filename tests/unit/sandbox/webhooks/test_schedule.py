@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from support.serving import Postman
 from svc import signature
 from svc.sandbox.engine import Engine
 from svc.sandbox.parameters.problems import Problem
@@ -34,25 +35,6 @@ DAY = 86400
 SECOND = 1_000_000
 # 0, 1 min, 11 min, 1 h 11 min, then every 6 h; the last at 67 h 11 min (assumptions: Delivery).
 SCHEDULE = [0, 60, 660, *(4260 + 6 * HOUR * step for step in range(12))]
-
-
-class Post:
-    """A sender that answers at once and keeps what it was given."""
-
-    def __init__(self, *codes: int | None) -> None:
-        self.codes = list(codes) or [200]
-        self.sent: list[Outgoing] = []
-
-    async def send(self, outgoing: Outgoing) -> ReceiverReply:
-        self.sent.append(outgoing)
-        code = self.codes.pop(0) if len(self.codes) > 1 else self.codes[0]
-        return ReceiverReply(code, None if code else "connect_failed", 1)
-
-    async def close(self) -> None:
-        """Keeps nothing open."""
-
-    def headers(self, name: str) -> list[str]:
-        return [dict(outgoing.headers)[name] for outgoing in self.sent]
 
 
 LOCAL = "http://127.0.0.1:1/hook"
@@ -180,7 +162,7 @@ async def test_every_attempt_is_signed_anew_and_verifies(
 
 async def test_setting_signs_with_the_sandboxs_time(lab: Lab) -> None:
     """`signature_time=virtual`: t is the moment of the attempt on the sandbox's clock."""
-    post = Post(500)
+    post = Postman([500])
     settings = {"signature_time": "virtual"}
     async with lab.running(sender=post, settings=settings) as engine:
         await engine.run("test", add_endpoint(LOCAL))
@@ -192,7 +174,7 @@ async def test_setting_signs_with_the_sandboxs_time(lab: Lab) -> None:
 
 async def test_body_is_the_event_as_compact_json(lab: Lab) -> None:
     """The delivered bytes are the event that a GET shows, compact and in UTF-8."""
-    post = Post()
+    post = Postman()
     async with lab.running(sender=post) as engine:
         await engine.run("test", add_endpoint(LOCAL))
         identity = await engine.run("test", lambda tx: emit_paid(tx, note="Grüße"))
@@ -206,7 +188,7 @@ async def test_body_is_the_event_as_compact_json(lab: Lab) -> None:
 
 async def test_rotation_signs_with_both_secrets_for_the_grace_period(lab: Lab) -> None:
     """The new secret first; at the end of the grace period the old one signs no more."""
-    post = Post()
+    post = Postman()
     async with lab.running(sender=post) as engine:
         doc = await engine.run("test", add_endpoint(LOCAL))
         new = await engine.run("test", lambda tx: webhook_endpoints.roll_secret(tx, doc, HOUR))
@@ -232,7 +214,7 @@ async def test_rotation_without_grace_ends_the_old_secret_at_once(lab: Lab) -> N
 
 async def test_failing_endpoint_is_warned_of_then_disabled(lab: Lab) -> None:
     """One e-mail at the first exhausted event; at exactly 5 days disabled, with another (F80)."""
-    async with lab.running(sender=Post(None)) as engine:
+    async with lab.running(sender=Postman([None])) as engine:
         doc = await engine.run("test", add_endpoint(LOCAL))
 
         async def state() -> tuple[str, list[tuple[str, str]]]:
@@ -257,7 +239,7 @@ async def test_failing_endpoint_is_warned_of_then_disabled(lab: Lab) -> None:
 
 async def test_disabled_endpoint_gets_nothing_more(lab: Lab) -> None:
     """Pending attempts are dropped and new events are not queued (assumptions: Delivery)."""
-    post = Post(500)
+    post = Postman([500])
     async with lab.running(sender=post) as engine:
         await engine.run("test", add_endpoint(LOCAL))
         await engine.run("test", emit_paid)
@@ -275,7 +257,7 @@ async def test_disabled_endpoint_gets_nothing_more(lab: Lab) -> None:
 
 async def test_success_begins_the_five_days_anew(lab: Lab) -> None:
     """One 2xx on day 4: the endpoint is still enabled on day 6, and warned of anew later."""
-    post = Post(500)
+    post = Postman([500])
     async with lab.running(sender=post) as engine:
         doc = await engine.run("test", add_endpoint(LOCAL))
 
@@ -304,7 +286,7 @@ async def test_success_begins_the_five_days_anew(lab: Lab) -> None:
 
 async def test_enabled_endpoint_begins_with_a_clean_record(lab: Lab) -> None:
     """Enabling after a disablement: new events go out, what was dropped stays dropped."""
-    post = Post(500)
+    post = Postman([500])
     async with lab.running(sender=post) as engine:
         doc = await engine.run("test", add_endpoint(LOCAL))
         await engine.run("test", emit_paid)
@@ -325,7 +307,7 @@ async def test_enabled_endpoint_begins_with_a_clean_record(lab: Lab) -> None:
 
 async def test_event_goes_to_those_enabled_and_subscribed_when_it_was_created(lab: Lab) -> None:
     """Type, mode and status are those at the event's creation (R85, R86; assumptions: Delivery)."""
-    post = Post()
+    post = Postman()
     async with lab.running(sender=post) as engine:
 
         async def add(mode: str, path: str, *types: str) -> Doc:
@@ -346,7 +328,7 @@ async def test_event_goes_to_those_enabled_and_subscribed_when_it_was_created(la
 
 async def test_event_is_delivered_without_an_advance(lab: Lab) -> None:
     """The first attempt is due at once, also while the clock stands still."""
-    post = Post()
+    post = Postman()
     async with lab.running(sender=post) as engine:
         await engine.run("test", add_endpoint(LOCAL))
         await engine.run("test", emit_paid)
@@ -355,7 +337,7 @@ async def test_event_is_delivered_without_an_advance(lab: Lab) -> None:
 
 async def test_retries_in_realtime_wait_for_the_real_clock(lab: Lab) -> None:
     """The runner asks to be woken when the next attempt is due, and makes it then."""
-    post = Post(500)
+    post = Postman([500])
     async with lab.running(sender=post, frozen=False) as engine:
         await engine.run("test", add_endpoint(LOCAL))
         await engine.run("test", emit_paid)
@@ -380,7 +362,7 @@ async def test_attempt_that_was_missed_is_made_late_and_counts_from_then(
     away: int, due: int, lab: Lab
 ) -> None:
     """Down for an hour: the attempt of 1 min is made at the start, the next 10 min after it."""
-    post = Post(500)
+    post = Postman([500])
 
     async def later() -> int | None:
         async with lab.running(sender=post) as engine:
@@ -446,7 +428,7 @@ async def test_hanging_receiver_holds_up_nobody_else(
     gate = asyncio.Event()
     receiver.answers = [after(gate, answer_with(200))]
 
-    class Both(Post):
+    class Both(Postman):
         async def send(self, outgoing: Outgoing) -> ReceiverReply:
             if outgoing.url.endswith("/slow"):
                 await gate.wait()
@@ -467,7 +449,7 @@ async def test_hanging_receiver_holds_up_nobody_else(
 
 async def test_manual_delivery_holds_attempts_until_an_advance(lab: Lab) -> None:
     """`webhook_delivery=manual`: nothing by itself; an advance of 0 seconds lets it out."""
-    post = Post(500)
+    post = Postman([500])
     settings = {"webhook_delivery": "manual"}
     async with lab.running(sender=post, settings=settings) as engine:
         await engine.run("test", add_endpoint(LOCAL))
@@ -483,7 +465,7 @@ async def test_manual_delivery_holds_attempts_until_an_advance(lab: Lab) -> None
 
 async def test_held_attempts_go_out_when_the_setting_ends(lab: Lab) -> None:
     """Back to `auto`: what was held is delivered."""
-    post = Post()
+    post = Postman()
     settings = {"webhook_delivery": "manual"}
     async with lab.running(sender=post, settings=settings) as engine:
         await engine.run("test", add_endpoint(LOCAL))
@@ -495,7 +477,7 @@ async def test_held_attempts_go_out_when_the_setting_ends(lab: Lab) -> None:
 
 async def test_resend_makes_a_held_attempt(lab: Lab) -> None:
     """Under manual delivery a resend lets the event out, and it is not sent again."""
-    post = Post()
+    post = Postman()
     settings = {"webhook_delivery": "manual"}
     async with lab.running(sender=post, settings=settings) as engine:
         await engine.run("test", add_endpoint(LOCAL))
@@ -521,7 +503,7 @@ async def test_resend_that_meets_a_reset_takes_no_job_of_the_new_state(
 
     lab.fixture = fixture
     settings = {"webhook_delivery": "manual"}
-    async with lab.running(sender=Post(), settings=settings) as engine:
+    async with lab.running(sender=Postman(), settings=settings) as engine:
         await engine.run("test", add_endpoint(LOCAL))
         event = await engine.run("test", emit_paid)
         armed.append(True)
@@ -537,7 +519,7 @@ async def test_resend_that_meets_a_reset_takes_no_job_of_the_new_state(
 
 async def test_resend_is_an_extra_attempt_beside_the_schedule(lab: Lab) -> None:
     """A failed resend is not retried and moves no retry; numbers follow the order in time."""
-    post = Post(500)
+    post = Postman([500])
     async with lab.running(sender=post) as engine:
         await engine.run("test", add_endpoint(LOCAL))
         event = await engine.run("test", emit_paid)
@@ -557,7 +539,7 @@ async def test_resend_is_an_extra_attempt_beside_the_schedule(lab: Lab) -> None:
 
 async def test_successful_resend_ends_the_retries(lab: Lab) -> None:
     """The receiver has the event: the pending retry is dropped."""
-    post = Post(500, 200)
+    post = Postman([500, 200])
     async with lab.running(sender=post) as engine:
         await engine.run("test", add_endpoint(LOCAL))
         event = await engine.run("test", emit_paid)
@@ -576,7 +558,7 @@ async def test_successful_resend_ends_the_retries(lab: Lab) -> None:
 @pytest.mark.parametrize("url", ["http://192.0.2.1/hook", "https://example.com/hook"])
 async def test_receiver_elsewhere_gets_nothing_unless_told(lab: Lab, url: str) -> None:
     """Webhooks go to this machine only; `allow_remote_webhooks` lifts that (R89)."""
-    post = Post()
+    post = Postman()
     async with lab.running(sender=post) as engine:
         await engine.run("test", add_endpoint(url))
         await engine.run("test", emit_paid)
@@ -591,7 +573,7 @@ async def test_receiver_elsewhere_gets_nothing_unless_told(lab: Lab, url: str) -
 
 async def test_deleted_endpoint_ends_its_attempts(lab: Lab) -> None:
     """Deleting between attempts: nothing more is sent, the log stays, time goes on."""
-    post = Post(500)
+    post = Postman([500])
     async with lab.running(sender=post) as engine:
         doc = await engine.run("test", add_endpoint(LOCAL))
         await engine.run("test", emit_paid)
@@ -607,7 +589,7 @@ async def test_deliveries_do_not_change_the_ids_of_objects(lab: Lab) -> None:
     """With a seed, the ids are the same whether receivers answer or not."""
 
     async def ids(*codes: int) -> list[Any]:
-        async with lab.running(path=":memory:", sender=Post(*codes)) as engine:
+        async with lab.running(path=":memory:", sender=Postman([*codes])) as engine:
             await engine.run("test", add_endpoint(LOCAL))
             found: list[Any] = []
             for _ in range(3):

@@ -5,17 +5,13 @@ import socket
 import ssl
 import subprocess
 import sys
-from datetime import UTC, datetime, timedelta
-from ipaddress import ip_address
 from pathlib import Path
 
 import httpx
 import pytest
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
 
 from support.absence import importable
+from support.servers.certificates import Authority
 from svc.sandbox.resources import webhook_endpoints
 from svc.sandbox.webhooks.sender import REPLY_READ_MAX, HttpSender, Outgoing, ReceiverReply
 from unit.sandbox.lab import (
@@ -199,7 +195,7 @@ async def test_refused_connection_is_a_failure(lab: Lab) -> None:
 async def test_untrusted_certificate_is_a_failure(lab: Lab, tmp_path: Path) -> None:
     """Certificates are checked: a receiver that nobody vouches for gets nothing."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(self_signed(tmp_path))
+    context.load_cert_chain(Authority(tmp_path).issue("127.0.0.1", self_signed=True))
     got: list[bytes] = []
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -222,7 +218,7 @@ async def test_self_signed_receiver_here_is_trusted_where_the_setting_says_so(
 ) -> None:
     """`allow_self_signed_webhooks` takes the certificate of https on this machine, whoever made it."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(self_signed(tmp_path))
+    context.load_cert_chain(Authority(tmp_path).issue("127.0.0.1", self_signed=True))
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.readuntil(b"}}")
@@ -245,7 +241,7 @@ async def test_receiver_of_an_own_authority_is_trusted_by_its_bundle(
     lab: Lab, tmp_path: Path
 ) -> None:
     """`svc sandbox start --ca-bundle`: its file, besides what the system trusts."""
-    bundle = self_signed(tmp_path)
+    bundle = Authority(tmp_path).issue("127.0.0.1", self_signed=True)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(bundle)
 
@@ -263,31 +259,6 @@ async def test_receiver_of_an_own_authority_is_trusted_by_its_bundle(
         return reply
 
     assert (await story()).accepted
-
-
-def self_signed(folder: Path) -> Path:
-    """A certificate for 127.0.0.1 that signs itself, with its key, in one file."""
-    key = ec.generate_private_key(ec.SECP256R1())
-    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "127.0.0.1")])
-    now = datetime.now(UTC)
-    certificate = (
-        x509.CertificateBuilder()
-        .subject_name(name)
-        .issuer_name(name)
-        .public_key(key.public_key())
-        .serial_number(1)
-        .not_valid_before(now - timedelta(days=1))
-        .not_valid_after(now + timedelta(days=1))
-        .add_extension(
-            x509.SubjectAlternativeName([x509.IPAddress(ip_address("127.0.0.1"))]), False
-        )
-        .sign(key, hashes.SHA256())
-    )
-    path = folder / "server.pem"
-    plain = serialization.NoEncryption()
-    pem, form = serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8
-    path.write_bytes(key.private_bytes(pem, form, plain) + certificate.public_bytes(pem))
-    return path
 
 
 @pytest.mark.parametrize("url", ["http://[::1", "http://127.0.0.1:99999/", "gopher://localhost/"])
