@@ -11,9 +11,8 @@ import re
 from collections.abc import Callable, Container, Iterable, Sequence
 from typing import Any, Final, NamedTuple, TypeAlias
 
-from svc.batch.operations import BatchOperation
+from svc.batch.operations import BatchOperation, refuse_unknown
 from svc.batch.rows import BadRow, RowFields, build_blank_amount, parse
-from svc.batch.unknown import refuse_unknown
 from svc.client.amounts import parse_whole_number, without_zeros
 from svc.client.fields import BodyPath, UnknownName, find_unknown_names
 from svc.errors import UsageError

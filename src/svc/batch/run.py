@@ -16,6 +16,7 @@ from typing import Final, Protocol
 from svc.batch.operations import BatchOperation
 from svc.batch.results import ResultLine, Results
 from svc.batch.tally import (
+    NOTHING_MOVED,
     HeldError,
     Movements,
     Tally,
@@ -29,18 +30,15 @@ from svc.clock import Clock, utc
 from svc.delivery.journal.limits import LimitReachedError
 from svc.delivery.plan import BatchPlan, Task
 from svc.delivery.rows import (
-    JobEnd,
     RowEnd,
     RowJob,
     RowJournal,
     classify_claimed_by_other,
-    classify_result,
     stop_of,
 )
 from svc.errors import LocalError, SvcError
 from svc.state import LOST
 
-_NOTHING: Final[Movements] = {}
 _UNSENT: Final = ("unknown", "not_sent")  # beyond a limit a row was never sent
 _AHEAD: Final = 4  # rows in hand for each worker
 _PIECE: Final = 1_000  # lines that are written at once
@@ -196,8 +194,7 @@ class Run:
 
         If a signal interrupts it, the next call writes the same rows.
         """
-        ended = self._deps.workers.take(seconds)
-        ends = [classify_result(each) for each in ended]
+        ends = self._deps.workers.take(seconds)
         for each in ends:
             self._watch(each)
         # What a signal or a full disk cuts off here is noted when this is done again, at the end.
@@ -240,7 +237,7 @@ class Run:
         return [line._replace(request=None) for line in lines] if self._is_lost else lines
 
     def _sum_moved(self, ends: list[RowEnd]) -> Movements:
-        field = self._operation.total
+        field = self._operation.action.total
         if not field:
             return {}
         # An answer that contradicts its request has moved what it says, and is told by itself.
@@ -251,7 +248,7 @@ class Run:
             self._in_hand.pop(each.job.intent.id, None)
         self._deps.workers.drop(len(ends))
 
-    def _note(self, lines: list[ResultLine], moved: Movements = _NOTHING) -> None:
+    def _note(self, lines: list[ResultLine], moved: Movements = NOTHING_MOVED) -> None:
         fresh = self._tally.note(lines, moved)
         if fresh:
             self._deps.results.add(fresh)
@@ -296,17 +293,13 @@ class Run:
             self._deps.workers.close(0 if under_way else _ENDING_SECONDS)
 
 
-def make_should_stop(quota: SharedQuota) -> Callable[[JobEnd], bool]:
+def make_should_stop(quota: SharedQuota) -> Callable[[RowEnd], bool]:
     """Builds the function by which a worker decides, after each job, whether to stop."""
 
-    def halts(ended: JobEnd) -> bool:
-        if ended.reply is not None:
-            quota.row_ended(answered=True)
-            return False
-        each = classify_result(ended)
-        if each.error is not None:
-            quota.row_ended(answered=not each.is_open)
-        return stop_of(each, strained=quota.exhausted) is not None
+    def halts(end: RowEnd) -> bool:
+        if end.reply is not None or end.error is not None:
+            quota.row_ended(answered=not end.is_open)
+        return stop_of(end, strained=quota.exhausted) is not None
 
     return halts
 

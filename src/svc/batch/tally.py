@@ -7,7 +7,7 @@ from bisect import insort
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from svc.batch.results import ResultLine, failure
 from svc.client.contradiction import CONTRADICTED
@@ -27,6 +27,8 @@ from svc.redaction import redact
 HeldError = Callable[[UnsentRow], SvcError]
 # What rows move: a currency and minor units, None where an answer does not say.
 Movements = Mapping[int, tuple[str, int] | None]
+
+NOTHING_MOVED: Final[Movements] = {}
 
 PROBLEMS_MAX: Final = 20
 
@@ -61,12 +63,6 @@ class Money:
             {"currency": currency, "amount": self.amounts[currency], "rows": self.rows[currency]}
             for currency in sorted(self.rows)
         ]
-
-
-class _Moved(NamedTuple):
-    """The currency and minor units that a row has moved; None if the answer has none."""
-
-    total: tuple[str, int] | None
 
 
 @dataclass(slots=True)
@@ -111,12 +107,12 @@ class Totals:
         self.contradicted += code == CONTRADICTED
         self._remember(line)
 
-    def add(self, line: ResultLine, moved: _Moved | None = None) -> None:
+    def add(self, line: ResultLine, moved: Movements = NOTHING_MOVED) -> None:
         """Counts a row of this run and the money that it has moved."""
         self.counts[line.outcome] += 1
         self.replayed += line.replayed
-        if moved is not None:
-            (self.money_before if line.replayed else self.money).add(moved.total)
+        if line.outcome == "done" and line.row in moved:
+            (self.money_before if line.replayed else self.money).add(moved[line.row])
         if line.warnings:
             self.warned += 1
             insort(self.warnings, line, key=lambda each: each.line)
@@ -155,11 +151,6 @@ def money_of(rows: Iterable[BatchRow]) -> Money:
         money.without_amount += row.amount is None
         money.without_currency += row.amount is not None
     return money
-
-
-def sum_planned_money(plan: BatchPlan) -> Money:
-    """Sums the amounts of the rows that are to be sent, as far as the file has them."""
-    return money_of(plan.tasks.rows())
 
 
 class Tally:
@@ -201,8 +192,7 @@ class Tally:
         fresh = [line for line in lines if line.row not in self]
         for line in fresh:
             self._ended[line.row] = 1
-            counts = line.outcome == "done" and line.row in moved
-            self.totals.add(line, _Moved(moved[line.row]) if counts else None)
+            self.totals.add(line, moved)
         return fresh
 
 

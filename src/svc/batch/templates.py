@@ -180,7 +180,8 @@ class _Template:
         bodies, exacts, folds = zip(*map(getitem, self._values, self._take(cells)), strict=False)
         path, place = self._known_path, self._known_place
         if path is None:
-            path, place = self._locate(bodies)
+            path = self._path.fill(bodies)
+            place = f"{self._place}{format_part(path)}"
         exact = alike = digest_parts(place + self._digest.fill(exacts))
         if folds != exacts:
             alike = digest_parts(place + self._digest.fill(folds))
@@ -201,11 +202,6 @@ class _Template:
             alike,
             "" if self._subject is None else self._subject(path, cells),
         )
-
-    def _locate(self, bodies: Sequence[str]) -> tuple[str, str]:
-        """The path of a row, and the first parts of its digests."""
-        path = self._path.fill(bodies)
-        return path, f"{self._place}{format_part(path)}"
 
     def _reader(
         self, column: FieldColumn, name: str | None, *, is_form: bool

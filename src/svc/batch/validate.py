@@ -10,9 +10,8 @@ from collections.abc import Collection
 from typing import Any
 
 from svc.batch.columns import column_path
-from svc.batch.operations import KEY_COLUMN, BatchOperation
+from svc.batch.operations import KEY_COLUMN, BatchOperation, refuse_unknown
 from svc.batch.rows import BadRow, Read, RowFields, build_blank_amount
-from svc.batch.unknown import refuse_unknown
 from svc.client.call import Call, check_id
 from svc.client.fields import (
     BodyPath,
@@ -179,7 +178,7 @@ class Validator:
                     self.left_out[name] = None
             elif value is not None:
                 body[name] = _trim(value, operation.made.get(name))
-            elif _is_amount(operation, name):
+            elif (kind := operation.kind_of((name,))) is not None and kind.type == "amount":
                 if not self._blank_means_all:
                     raise build_blank_amount(name)
             # On create null equals an absent field; on update it clears it.
@@ -241,11 +240,6 @@ def _read_compared_currency(operation: BatchOperation, currency: Any) -> str | N
         return None
     check_value(operation.name, "currency", currency)
     return str(currency)
-
-
-def _is_amount(operation: BatchOperation, name: str) -> bool:
-    kind = operation.kind_of((name,))
-    return kind is not None and kind.type == "amount"
 
 
 def _refuse_order_price(operation: BatchOperation, given: RowFields) -> None:

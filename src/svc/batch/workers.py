@@ -1,6 +1,6 @@
 """The workers of a batch: threads with one connection each, which send recorded requests.
 
-`run` puts `RowJob`s in and takes `JobEnd`s out; `cli.batch.workers` starts them. A worker waits its
+`run` puts `RowJob`s in and takes `RowEnd`s out; `cli.batch.workers` starts them. A worker waits its
 turn and sends; before a refund or capture whose currency is to be compared, or whose object's last
 request failed, it reads the object: a difference leaves the row unsent. The worker's client, as
 `cli.batch.workers` makes it, tells `Rate` of each attempt that got an answer and takes retries from
@@ -19,8 +19,9 @@ from svc.client.client import Client
 from svc.client.operations import failure_of
 from svc.client.text import one_line
 from svc.clock import Clock
+from svc.delivery.journal.entry import Settled
 from svc.delivery.journal.stored import Stored
-from svc.delivery.rows import JobEnd, RowJob
+from svc.delivery.rows import RowEnd, RowJob, classify_error, classify_reply, classify_unsent
 from svc.delivery.send import send_row
 from svc.errors import Conflict, SvcError
 from svc.system import signals
@@ -157,7 +158,7 @@ class Workers:
         self,
         size: int,
         connect: Callable[[], Client],
-        halts: Callable[[JobEnd], bool],
+        halts: Callable[[RowEnd], bool],
         rate: Rate,
         clock: Clock,
     ) -> None:
@@ -166,7 +167,7 @@ class Workers:
         self._rate = rate
         self._clock = clock
         self._jobs: SimpleQueue[RowJob | None] = SimpleQueue()
-        self._ended: list[JobEnd] = []
+        self._ended: list[RowEnd] = []
         self._news = Event()
         self._created = Created()
         self._stopping = Event()
@@ -179,7 +180,7 @@ class Workers:
         for job in jobs:
             self._jobs.put(job)
 
-    def take(self, timeout: float) -> list[JobEnd]:
+    def take(self, timeout: float) -> list[RowEnd]:
         """Waits up to `timeout` seconds for a job to end; returns all results.
 
         The results are kept until `drop`, so that a signal in between loses none.
@@ -203,7 +204,7 @@ class Workers:
             while True:
                 job = self._jobs.get_nowait()
                 if job is not None:
-                    self._tell(JobEnd(job))
+                    self._tell(classify_unsent(job))
 
     def close(self, seconds: float) -> None:
         """Ends the workers and waits for them, at most `seconds` for all together."""
@@ -223,7 +224,7 @@ class Workers:
             if client is not None:
                 client.close()
 
-    def _tell(self, ended: JobEnd) -> None:
+    def _tell(self, ended: RowEnd) -> None:
         self._ended.append(ended)
         self._news.set()
 
@@ -232,23 +233,23 @@ class Workers:
             client = client or self._connect()
             ended = self._send(client, job)
         except SvcError as error:
-            ended = JobEnd(job, error=error)
+            ended = classify_error(job, error)
         except BaseException as bug:  # noqa: BLE001  the main thread reports it
-            ended = JobEnd(job, bug=bug)
+            ended = classify_unsent(job, bug)
         if self._halts(ended):
             self.stop()
         self._tell(ended)
         return client
 
-    def _send(self, client: Client, job: RowJob) -> JobEnd:
+    def _send(self, client: Client, job: RowJob) -> RowEnd:
         self._wait(self._rate.turn())
         if self._stopping.is_set():
-            return JobEnd(job)
+            return classify_unsent(job)
         passed = check_before_sending(client, job)
         if passed is not None:
-            return JobEnd(job, passed=passed)
+            return RowEnd(job, Settled("not_sent"), "not_sent", error=passed)
         is_claimed_by_other = partial(self._created.is_claimed_by_other, job.intent.stored)
-        return JobEnd(job, reply=send_row(client, job, is_claimed_by_other))
+        return classify_reply(job, send_row(client, job, is_claimed_by_other))
 
     def _wait(self, seconds: float) -> None:
         """Waits for a turn in short steps, so that a stop is noticed at once."""

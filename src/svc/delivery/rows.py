@@ -72,26 +72,13 @@ class RowJob(NamedTuple):
     failed: str | None = None
 
 
-class JobEnd(NamedTuple):
-    """The result of a job: an answer, an error, or neither if no request was sent.
-
-    Attributes:
-        passed: why the row was left out: the check before sending found a difference.
-    """
-
-    job: RowJob
-    reply: Reply | None = None
-    error: SvcError | None = None
-    bug: BaseException | None = None
-    passed: SvcError | None = None
-
-
 class RowEnd(NamedTuple):
-    """The consequences of a job's result.
+    """The result of a job, and its consequences.
 
     Attributes:
         settled: the outcome for the journal; None leaves the request unresolved.
         outcome: the outcome for the results file.
+        reply: the answer; None also if no request was sent.
         error: why the row is not done, or None.
         stop: why no other row should be begun, or None.
         is_spent: whether the service only repeated an earlier refusal, so that the row's next key
@@ -112,19 +99,6 @@ class RowEnd(NamedTuple):
         return self.settled is None or self.settled.outcome in _OPEN_ENDS
 
 
-def classify_result(ended: JobEnd) -> RowEnd:
-    """Classifies the result of a job for the journal, the results file and the other rows."""
-    if ended.reply is not None:
-        return _judge_reply(ended.job, ended.reply)
-    if ended.error is not None:
-        return _judge_error(ended.job, ended.error)
-    if ended.passed is not None:
-        return RowEnd(ended.job, Settled("not_sent"), "not_sent", error=ended.passed)
-    if ended.job.intent.sent_before or ended.bug is not None:
-        return RowEnd(ended.job, None, "unknown", stop=ended.bug)
-    return RowEnd(ended.job, Settled("not_sent"), "not_sent")
-
-
 def classify_claimed_by_other(end: RowEnd) -> RowEnd:
     """Builds the result of a row whose answer belongs to another request (promise R93)."""
     assert end.settled is not None
@@ -143,7 +117,15 @@ def stop_of(end: RowEnd, *, strained: bool) -> BaseException | None:
     return end.stop
 
 
-def _judge_reply(job: RowJob, reply: Reply) -> RowEnd:
+def classify_unsent(job: RowJob, bug: BaseException | None = None) -> RowEnd:
+    """Builds the result of a job whose request was not sent, or was stopped by a bug of svc."""
+    if job.intent.sent_before or bug is not None:
+        return RowEnd(job, None, "unknown", stop=bug)
+    return RowEnd(job, Settled("not_sent"), "not_sent")
+
+
+def classify_reply(job: RowJob, reply: Reply) -> RowEnd:
+    """Classifies an answer for the journal, the results file and the other rows."""
     why = failure_of(job.call, reply.data)
     settled = settle_by_reply(reply, why)
     if why is None:
@@ -159,9 +141,10 @@ def _judge_reply(job: RowJob, reply: Reply) -> RowEnd:
     return RowEnd(job, settled, "failed", reply, failed)
 
 
-def _judge_error(job: RowJob, error: SvcError) -> RowEnd:
+def classify_error(job: RowJob, error: SvcError) -> RowEnd:
+    """Classifies an error for the journal, the results file and the other rows."""
     if isinstance(error, Conflict) and is_about_key(error.type, error.code):
-        return _judge_taken_key(job, error)
+        return _classify_taken_key(job, error)
     settled: Settled | None = settle_by_error(error)
     key_refused = isinstance(error, _KEY_REFUSED)
     if key_refused or isinstance(error, RateLimited):
@@ -180,7 +163,7 @@ def _judge_error(job: RowJob, error: SvcError) -> RowEnd:
     return RowEnd(job, settled, outcome, error=error, stop=stop, is_spent=spent)
 
 
-def _judge_taken_key(job: RowJob, error: SvcError) -> RowEnd:
+def _classify_taken_key(job: RowJob, error: SvcError) -> RowEnd:
     """Classifies an error that says that the row's key was used with other parameters.
 
     If these were refused, the row has been corrected since, and its next key is sent. Otherwise the

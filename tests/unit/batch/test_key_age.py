@@ -7,6 +7,7 @@ from support.clocks import ManualClock
 from svc.batch.workers import Rate, Workers
 from svc.client.client import Client
 from svc.delivery.rows import RowJob
+from svc.errors import OutcomeUnknown
 
 
 class RecordingClient:
@@ -17,6 +18,7 @@ class RecordingClient:
 
     def deliver(self, call: object, prepared: object, **past: Any) -> None:
         self.told.append(past)
+        raise OutcomeUnknown("No answer.", outcome="unknown")
 
     def close(self) -> None:
         """Has nothing to close."""
@@ -33,7 +35,7 @@ def test_a_row_is_sent_with_the_time_of_its_first_sending() -> None:
         1, lambda: cast("Client", sender), lambda ended: False, Rate(clock, None), clock
     )
     fleet.put([job])
-    assert [ended.bug for ended in fleet.take(5)] == [None]
+    assert [type(ended.error) for ended in fleet.take(5)] == [OutcomeUnknown]
     fleet.close(5)
     (past,) = sender.told
     assert (past["sent_before"], past["first_sent_at"]) == (True, 1234.5)

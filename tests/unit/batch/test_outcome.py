@@ -16,7 +16,13 @@ from svc.client.reply import NOT_OURS, Reply
 from svc.delivery.journal.entry import NewIntent, Settled
 from svc.delivery.journal.stored import Stored, restore_call
 from svc.delivery.plan import BatchRow, InvalidRow
-from svc.delivery.rows import JobEnd, RowJob, classify_claimed_by_other, classify_result
+from svc.delivery.rows import (
+    RowJob,
+    classify_claimed_by_other,
+    classify_error,
+    classify_reply,
+    classify_unsent,
+)
 from svc.errors import (
     ApiError,
     AuthError,
@@ -149,14 +155,17 @@ def test_one_answer_ends_a_row_of_silence(job: RowJob) -> None:
     """R17: twenty rows without an answer one after the other end a batch, not twenty in all."""
     quota = SharedQuota(1000)
     halts = make_should_stop(quota)
-    for answered in (JobEnd(job, REPLY), JobEnd(job, error=ApiError("No.", outcome="refused"))):
+    for answered in (
+        classify_reply(job, REPLY),
+        classify_error(job, ApiError("No.", outcome="refused")),
+    ):
         for _ in range(19):
-            assert not halts(JobEnd(job, error=SILENT))
+            assert not halts(classify_error(job, SILENT))
         assert not halts(answered)
     for _ in range(19):
-        assert not halts(JobEnd(job, error=SILENT))
+        assert not halts(classify_error(job, SILENT))
     assert not quota.exhausted
-    assert halts(JobEnd(job, error=SILENT))
+    assert halts(classify_error(job, SILENT))
     assert quota.exhausted
 
 
@@ -165,19 +174,19 @@ def test_row_that_was_not_begun_says_nothing_of_the_service(job: RowJob) -> None
     quota = SharedQuota(1000)
     halts = make_should_stop(quota)
     for _ in range(30):
-        assert not halts(JobEnd(job))
+        assert not halts(classify_unsent(job))
     assert not quota.exhausted
 
 
 def test_row_that_was_not_begun_is_not_sent_or_as_unknown_as_before(job: RowJob) -> None:
     """R10: of one that an earlier run may have sent nobody knows more than before."""
-    fresh = classify_result(JobEnd(job))
+    fresh = classify_unsent(job)
     assert (fresh.outcome, fresh.settled) == ("not_sent", Settled("not_sent"))
     again = job._replace(intent=job.intent._replace(sent_before=True))
-    before = classify_result(JobEnd(again))
+    before = classify_unsent(again)
     assert (before.outcome, before.settled, before.stop) == ("unknown", None, None)
     bug = ZeroDivisionError("a bug")
-    broken = classify_result(JobEnd(job, bug=bug))
+    broken = classify_unsent(job, bug)
     assert (broken.outcome, broken.settled, broken.stop) == ("unknown", None, bug)
 
 
@@ -196,14 +205,14 @@ def test_row_that_was_not_begun_is_not_sent_or_as_unknown_as_before(job: RowJob)
 )
 def test_what_concerns_every_row_ends_the_batch(error: SvcError, stops: bool, job: RowJob) -> None:
     """A key that is refused is refused for the next row too; a bad row is its own affair."""
-    assert make_should_stop(SharedQuota(1000))(JobEnd(job, error=error)) is stops
-    assert (classify_result(JobEnd(job, error=error)).stop is error) is stops
+    assert make_should_stop(SharedQuota(1000))(classify_error(job, error)) is stops
+    assert (classify_error(job, error).stop is error) is stops
 
 
 def test_what_an_answer_has_made_is_named_although_it_says_something_else(job: RowJob) -> None:
     """R15: another amount was refunded than asked for; its id is how a person finds it."""
     error = Contradiction("Another amount.", outcome="done", object_id="rf_7")
-    found = classify_result(JobEnd(job, error=error))
+    found = classify_error(job, error)
     assert (found.outcome, line_of(found).id) == ("done", "rf_7")
     assert found.settled is not None
     assert found.settled.object_id == "rf_7"
@@ -212,7 +221,7 @@ def test_what_an_answer_has_made_is_named_although_it_says_something_else(job: R
 @pytest.mark.parametrize("kind", [Unauthorized, Forbidden, RateLimited])
 def test_row_that_was_turned_away_keeps_its_key(kind: type[SvcError], job: RowJob) -> None:
     """R11: it was not carried out, so the next run sends it with the same one."""
-    settled = classify_result(JobEnd(job, error=kind("No.", outcome="refused", status=403))).settled
+    settled = classify_error(job, kind("No.", outcome="refused", status=403)).settled
     assert settled is not None
     assert (settled.outcome, settled.status) == ("not_sent", 403)
 
@@ -221,15 +230,15 @@ def test_reason_behind_an_unknown_end_ends_the_batch(job: RowJob) -> None:
     """A 401 after a lost answer leaves its row open, and no other row is begun."""
     unknown, refused_key = OutcomeUnknown("No answer.", outcome="unknown"), Unauthorized("No.")
     unknown.__cause__ = refused_key
-    found = classify_result(JobEnd(job, error=unknown))
+    found = classify_error(job, unknown)
     assert (found.stop, found.outcome) == (refused_key, "unknown")
     unknown.__cause__ = ApiError("No.")
-    assert classify_result(JobEnd(job, error=unknown)).stop is None
+    assert classify_error(job, unknown).stop is None
 
 
 def test_answer_that_is_another_requests_leaves_its_row_open(job: RowJob) -> None:
     """R93: nobody knows what became of the row, and a service that mixes up answers is left."""
-    found = classify_claimed_by_other(classify_result(JobEnd(job, REPLY)))
+    found = classify_claimed_by_other(classify_reply(job, REPLY))
     line = line_of(found)
     assert (found.outcome, line.id, found.settled, total_of(found, "amount")) == (
         "unknown",
@@ -258,7 +267,7 @@ def test_money_counts_where_amount_and_currency_are_stated(
     data: object, total: tuple[str, int] | None, job: RowJob
 ) -> None:
     """Nothing is guessed; the row is done all the same."""
-    found = classify_result(JobEnd(job, REPLY._replace(data=data)))
+    found = classify_reply(job, REPLY._replace(data=data))
     assert (total_of(found, "amount"), found.outcome, found.stop) == (total, "done", None)
 
 
@@ -268,12 +277,12 @@ def test_row_that_an_earlier_run_may_have_sent_stays_open_without_a_connection(
 ) -> None:
     """R10: that nothing could be sent now says nothing of what was sent before."""
     again = job._replace(intent=job.intent._replace(sent_before=True))
-    found = classify_result(JobEnd(again, error=error))
+    found = classify_error(again, error)
     assert (found.settled, found.outcome, line_of(found).id) == (None, "unknown", None)
-    fresh = classify_result(JobEnd(job, error=error))
+    fresh = classify_error(job, error)
     assert fresh.settled is not None
     assert (fresh.settled.outcome, fresh.outcome) == ("not_sent", "not_sent")
-    refused = classify_result(JobEnd(again, error=ApiError("No.", outcome="refused")))
+    refused = classify_error(again, ApiError("No.", outcome="refused"))
     assert refused.settled is not None
     assert refused.outcome == "refused"
 

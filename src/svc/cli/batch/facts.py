@@ -80,7 +80,7 @@ def collect_facts(
         "" if is_check else session.key.fingerprint,
         BatchTimes(session.clock.now(), served, None, _find_begun_at(batch, tables, gathering)),
         options.permissions,
-        batch_input.operation.doubles,
+        batch_input.operation.action.twice,
         world=world,
         expired=_find_expired(session, evidence),
     )

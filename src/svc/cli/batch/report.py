@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from svc.batch.columns import AMOUNT_IN_DECIMALS
 from svc.batch.results import ResultLine
 from svc.batch.run import Run
-from svc.batch.tally import PROBLEMS_MAX, Money, Totals, build_bad_line, money_of, sum_planned_money
+from svc.batch.tally import PROBLEMS_MAX, Money, Totals, build_bad_line, money_of
 from svc.cli.batch.rows import BatchInput
 from svc.client.contradiction import CONTRADICTED
 from svc.delivery.hints import TypedLine
@@ -225,7 +225,7 @@ class Report(NamedTuple):
 
 def report_check(out: "Output", batch_input: BatchInput, todo: BatchPlan) -> None:
     """Prints what a run would do (`--dry-run`); raises PartlyDone if a row cannot be sent."""
-    money = sum_planned_money(todo)
+    money = money_of(todo.tasks.rows())
     lines = [build_bad_line(bad) for bad in islice(todo.bad, PROBLEMS_MAX)]
     if out.format == "human":
         _note_problems(out, lines, len(todo.bad), _why)
@@ -287,8 +287,8 @@ def _check_data(
         "largest": _describe_largest(todo),
         "equal": [{"rows": len(each), "lines": each[:20]} for each in _equal(todo)[:20]],
         "totals": money.as_data(),
-        "without_amount": money.without_amount if batch_input.operation.total else 0,
-        "without_currency": money.without_currency if batch_input.operation.total else 0,
+        "without_amount": money.without_amount if batch_input.operation.action.total else 0,
+        "without_currency": money.without_currency if batch_input.operation.action.total else 0,
         "left_out": list(batch_input.left_out),
         "problems": _problems(lines),
     }
@@ -307,7 +307,7 @@ def _check_in_words(batch_input: BatchInput, todo: BatchPlan, money: Money) -> s
     lines = [
         f"{batch_input.operation.name}: {_rows(todo.rows)}: {', '.join(parts)}. Nothing was sent."
     ]
-    if todo.tasks and batch_input.operation.total:
+    if todo.tasks and batch_input.operation.action.total:
         lines.append(f"To send: {in_words(money)}")
     lines += _remarks(todo)
     return "\n".join(lines)
@@ -334,8 +334,8 @@ def questions_of(
 
     `rows` are the rows to be sent, with what the service says of their money.
     """
-    money = sum_planned_money(todo) if rows is None else money_of(rows)
-    sums = f" ({in_words(money)})" if batch_input.operation.total else ""
+    money = money_of(todo.tasks.rows()) if rows is None else money_of(rows)
+    sums = f" ({in_words(money)})" if batch_input.operation.action.total else ""
     done = len(todo.done)
     before = (
         [f"{_rows(done)} done before, the newest {_ago(todo.newest)}"]

@@ -267,7 +267,7 @@ def confirm_rows(session: Session, batch_input: BatchInput, todo: BatchPlan) -> 
         UsageError: without a terminal and without `--yes`, or the answer is no; nothing
             was sent.
     """
-    moves = batch_input.operation.moves
+    moves = batch_input.operation.action.rows
     if not moves or session.settings.mode != "live" or not todo.tasks:
         return
     rows = _with_money_left(session, batch_input, todo) if will_ask(session) else None
