@@ -6,8 +6,8 @@ raise `BadRow`, which becomes an invalid row of the results.
 
 from typing import Any, NamedTuple, Self, TypeAlias
 
-from svc.client.json import NotJson, parse_given
 from svc.errors import UsageError
+from svc.json_text import NotJson, parse_given
 
 RowFields: TypeAlias = dict[str, Any]
 

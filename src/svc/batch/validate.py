@@ -18,7 +18,6 @@ from svc.client.fields import (
     check_body,
     check_value,
     find_unknown_names,
-    has_only_known_names,
 )
 from svc.client.request import check_key, encode_body
 from svc.delivery.journal.stored import Scope
@@ -90,8 +89,6 @@ class Validator:
     def _refuse_unknown(self, given: RowFields) -> None:
         for path in self._ignored:
             _drop(given, path)
-        if has_only_known_names(self._names, given):
-            return
         # An object in the place of a plain value is the row's mistake alone.
         unknown = (each for each in find_unknown_names(self._names, given) if each.fields)
         refuse_unknown(self.operation, unknown)

@@ -44,7 +44,9 @@ def parse_whole_number(
         hint = f"Write it without quotes; with -d: PATH:={text}" if _is_whole(text) else None
         raise _build_error(f"{name} {_show_value(value)} is not a number", name, hint)
     if not _is_whole(text):
-        hint = _suggest_number(text, name, currency) if is_money else _as_whole(text)
+        whole = without_zeros(text)
+        hint = None if whole is None else f"Write {whole}"
+        hint = _suggest_number(text, name, currency) if is_money else hint
         raise _build_error(f"{name} {_show_value(value)} is not a whole number", name, hint)
     if len(text) > _DIGITS_MAX or not minimum <= int(text) <= AMOUNT_MAX:
         raise _build_error(
@@ -81,11 +83,6 @@ def without_zeros(text: str) -> str | None:
     whole, _, fraction = _with_point(text.strip()).partition(".")
     plain = _is_whole(whole) and whole[0] != "-"
     return whole if plain and fraction in ("0", "00") else None
-
-
-def _as_whole(text: str) -> str | None:
-    whole = without_zeros(text)
-    return None if whole is None else f"Write {whole}"
 
 
 def _suggest_number(text: str, name: str, currency: str | None) -> str:

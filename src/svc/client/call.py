@@ -63,17 +63,10 @@ def is_id(identifier: str) -> bool:
     return 0 < len(identifier) <= _ID_MAX and _ID_MARKS.issuperset(identifier)
 
 
-def segment(identifier: str) -> str:
-    """Returns an id for use in a path, without surrounding blanks.
-
-    Raises:
-        UsageError: it is not 1 to 128 ASCII letters, digits, `_` or `-` (promise R25).
-    """
-    return check_id(identifier, "id")
-
-
 def check_id(value: object, name: str) -> str:
-    """Returns an id without surrounding blanks; `name` is its field or option, for the error.
+    """Returns an id for use in a path or a body, without surrounding blanks.
+
+    `name` is its field or option, for the error.
 
     Raises:
         UsageError: the value is no text, blank, or not 1 to 128 ASCII letters, digits, `_` or `-`.

@@ -37,8 +37,6 @@ from svc.client.request import Prepared, check_version, fraction, prepare, uuid4
 from svc.client.retry import (
     CLOCK_STEP_SECONDS,
     KEY_SAFE_SECONDS,
-    OPEN,
-    STRAINED,
     AttemptResult,
     CallProgress,
     Meaning,
@@ -82,7 +80,7 @@ class _Sending(NamedTuple):
         served = self.server_time
         if served is None and finding.raw is not None:
             served = read_server_time(finding.raw.headers)
-        return self._replace(is_open=self.is_open or finding.meaning in OPEN, server_time=served)
+        return self._replace(is_open=self.is_open or finding.meaning.is_open, server_time=served)
 
 
 class AttemptRecord(NamedTuple):
@@ -350,7 +348,10 @@ class Client(WireOwner):
             retry_after=finding.retry_after,
             random=self._random,
         )
-        if isinstance(decision, Retry) and self._quota is not None and finding.meaning in STRAINED:
+        # A service that is at work on this very request is neither down nor overrun: so it answers
+        # a list that was interrupted and begun again at once.
+        is_strained = isinstance(decision, Retry) and finding.meaning is not Meaning.BUSY
+        if is_strained and self._quota is not None:
             timed_out = finding.trouble is Trouble.TIMEOUT
             return decision if self._quota.take(timed_out=timed_out) else Stop(Reason.QUOTA)
         return decision

@@ -100,7 +100,8 @@ def find_other_object(data: Any, call: Call) -> str | None:
     An id with the prefix of another kind is a difference as well. A field that the answer leaves
     out is none. The answer may have an object in place of its id.
     """
-    kind = _kind_of_id(data)
+    made = id_in(data) or ""
+    kind = next((kind for kind, start in ID_PREFIXES.items() if made.startswith(start)), None)
     if call.expects and kind is not None and kind != (data.get("object") or kind):
         return f"its id is {data['id']}, which is of {kind.replace('_', ' ')}"
     for field, wanted in call.names:
@@ -113,12 +114,6 @@ def find_other_object(data: Any, call: Call) -> str | None:
         if other is not None:
             return f"its {field} is {one_line(other)}, not the one asked for"
     return None
-
-
-def _kind_of_id(data: object) -> str | None:
-    """The kind of object to which an id belongs by its prefix, or None."""
-    found = id_in(data) or ""
-    return next((kind for kind, start in ID_PREFIXES.items() if found.startswith(start)), None)
 
 
 def _is_a(data: Mapping[str, Any], kind: str) -> bool:

@@ -8,8 +8,8 @@ from json.encoder import encode_basestring
 from math import isfinite
 from typing import TypeAlias
 
-from svc.client.json import ExactNumber
 from svc.errors import UsageError
+from svc.json_text import ExactNumber
 
 FormPair: TypeAlias = tuple[str, str]
 

@@ -11,7 +11,7 @@ from svc.client.call import Call
 from svc.client.exchange import Trouble
 from svc.client.reply import NOT_OURS
 from svc.client.request import Prepared
-from svc.client.retry import OPEN, AttemptResult, Meaning, Reason, explain_repeat
+from svc.client.retry import AttemptResult, Meaning, Reason, explain_repeat
 from svc.errors import NetworkError, OutcomeUnknown, RateLimited, ServerError, SvcError
 
 _REASONS = {
@@ -59,12 +59,21 @@ def error_of(ending: CallEnd) -> SvcError:
     """Builds the error of a failed call: refused, outcome unknown, or not carried out."""
     if ending.finding.meaning is Meaning.REFUSED:
         return _build_refusal(ending)
-    if ending.call.changes and (ending.was_open or ending.finding.meaning in OPEN):
+    if ending.call.changes and (ending.was_open or ending.finding.meaning.is_open):
         return _build_unknown(ending)
     if ending.finding.meaning is Meaning.LIMITED:
-        return RateLimited(_line(ending, _BUSY), **_describe_limit(ending))
+        wait = ending.finding.retry_after
+        return RateLimited(
+            _line(ending, _BUSY),
+            **_answer_fields(ending),
+            retryable=True,
+            outcome="refused" if ending.call.changes else None,
+            hint="Wait, then repeat it." if wait is None else f"Wait {wait:.0f} s, then repeat it.",
+        )
     if ending.finding.meaning in (Meaning.FAILING, Meaning.BROKEN):
-        return ServerError(_line(ending, _FAILED), **_server_fields(ending))
+        hint = "Nothing was changed; try again later."
+        fields = _answer_fields(ending)
+        return ServerError(_line(ending, _FAILED), **fields, retryable=True, hint=hint)
     return _build_unreached(ending)
 
 
@@ -125,24 +134,11 @@ def _line(ending: CallEnd, what: str) -> str:
     """Formats the message: the call, the reason and the number of attempts."""
     tries = f"{ending.attempts} attempt{'s' if ending.attempts > 1 else ''}"
     before = ""
-    if ending.was_open and ending.finding.meaning not in OPEN:
+    if ending.was_open and not ending.finding.meaning.is_open:
         before = "an earlier attempt was sent and got no clear answer; then "
     said = what.format(ending.base_url.origin)
     why = f"{before}{ending.finding.detail} ({tries}{_REASONS[ending.reason]})"
     return f"{ending.call.method} {ending.call.path} {said}: {why}."
-
-
-def _describe_limit(ending: CallEnd) -> dict[str, Any]:
-    hint = "Wait, then repeat it."
-    if ending.finding.retry_after is not None:
-        hint = f"Wait {ending.finding.retry_after:.0f} s, then repeat it."
-    outcome = "refused" if ending.call.changes else None
-    return {**_answer_fields(ending), "retryable": True, "outcome": outcome, "hint": hint}
-
-
-def _server_fields(ending: CallEnd) -> dict[str, Any]:
-    hint = "Nothing was changed; try again later."
-    return {**_answer_fields(ending), "retryable": True, "hint": hint}
 
 
 def _answer_fields(ending: CallEnd) -> dict[str, Any]:

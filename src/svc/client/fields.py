@@ -74,11 +74,7 @@ def check_body(
     rules = rules_of(operation)
     if rules is None:
         return
-    try:
-        check_names(rules.takes, body)
-    except UsageError as error:
-        error.hint = _as_typed(typed, str(error.param), str(error.hint)) or error.hint
-        raise
+    _check_names(rules.takes, body, typed)
     currency = body.get("currency")
     for path, kind in rules.kinds:
         for name, value in _values(body, path) if path[0] in body else ():
@@ -305,34 +301,13 @@ def _values(body: Mapping[str, Any], path: BodyPath) -> list[tuple[str, Any]]:
 # --- names ---------------------------------------------------------------------------------------
 
 
-def check_names(fields: FieldTree, value: Any, within: str = "") -> None:
-    """Refuses names that differ from a described one by case, blanks or one letter (R97).
-
-    Raises:
-        UsageError: the hint names the field that was probably meant.
-    """
-    if not has_only_known_names(fields, value):
-        for unknown in find_unknown_names(fields, value, within):
+def _check_names(fields: FieldTree, body: Mapping[str, Any], typed: Sequence[str]) -> None:
+    try:
+        for unknown in find_unknown_names(fields, body):
             check_name(*unknown)
-
-
-def has_only_known_names(fields: FieldTree, value: Any) -> bool:
-    """Whether each name in a value is known; a fast check for the rows of a batch.
-
-    An empty tree allows any name, as in metadata. After False, `find_unknown_names` decides.
-    """
-    if not fields or isinstance(value, (str, int)):
-        return True
-    if isinstance(value, list):
-        inner = fields.get("*", {})
-        return all(has_only_known_names(inner, item) for item in value)
-    if not isinstance(value, dict):
-        return value is None
-    for name, one in value.items():
-        tree = fields.get(name)
-        if tree is None or not (not tree or type(one) is str or has_only_known_names(tree, one)):
-            return False
-    return True
+    except UsageError as error:
+        error.hint = _as_typed(typed, str(error.param), str(error.hint)) or error.hint
+        raise
 
 
 class UnknownName(NamedTuple):

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 from svc import service
 from svc.client import operations
-from svc.client.call import Body, Call, Encoding, QueryPairs, QueryParams, query_of, segment
+from svc.client.call import Body, Call, Encoding, QueryPairs, QueryParams, check_id, query_of
 from svc.client.operations import action_at, build_list, retrieval
 from svc.client.request import check_path
 from svc.errors import UsageError
@@ -46,7 +46,7 @@ def retrieve(identifier: str) -> Call:
     Raises:
         UsageError: no GET is known for the prefix of the id; the error names those that have one.
     """
-    identifier = segment(identifier)
+    identifier = check_id(identifier, "id")
     for kind, prefix in ID_PREFIXES.items():
         noun = service.noun(kind) if identifier.startswith(prefix) else None
         if noun is not None and noun.action("retrieve") is not None:

@@ -18,7 +18,6 @@ from svc.client.call import (
     check_id,
     pattern_of,
     query_of,
-    segment,
 )
 from svc.client.text import one_line
 from svc.service import noun
@@ -119,7 +118,7 @@ def post(name: str, body: Body | None, encoding: Encoding | None, identifier: st
     noun, action = known
     body = _with_checked_ids(_identifiers_of(name), body)
     fields = body or {}
-    identifier = segment(identifier) if action.is_on_one else ""
+    identifier = check_id(identifier, "id") if action.is_on_one else ""
     about = ((noun.name, identifier),) if action.is_on_one else ()
     proofs = _proofs_of(name)
     given = {one: fields[one] for one in proofs if fields.get(one) not in (None, "")}
@@ -206,7 +205,7 @@ def suggest_command(call: Call) -> str | None:
 
 def retrieval(kind: str, identifier: str) -> Call:
     """Builds the call that reads one object; raises UsageError: the id is malformed (R25)."""
-    (noun, action), identifier = _find_action(kind, "retrieve"), segment(identifier)
+    (noun, action), identifier = _find_action(kind, "retrieve"), check_id(identifier, "id")
     return Call(
         "GET",
         f"{noun.path}/{identifier}",

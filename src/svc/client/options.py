@@ -28,7 +28,6 @@ class RequestOption(NamedTuple):
         kind: the kind of the value. An `amount` is in minor units; `item`, `pairs` and `list` are
             repeatable.
         words: the name of its set of words in the completion scripts.
-        minimum: the smallest amount.
         is_needed: whether a request is refused without it.
         instead: the options that may be given together in place of a needed one.
         field: the field that the option gives.
@@ -40,7 +39,6 @@ class RequestOption(NamedTuple):
     help: str
     kind: ValueKind
     words: str
-    minimum: int
     is_needed: bool
     instead: tuple[str, ...]
     field: Field
@@ -88,7 +86,6 @@ def _rows(
         field.help.replace("{words}", ", ".join(field.kind.words)),
         _value_kind(field.kind),
         _words(noun, field),
-        field.kind.minimum,
         needed and field.is_needed,
         (),
         field,

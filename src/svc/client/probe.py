@@ -6,7 +6,7 @@ from svc.base_url import BaseUrl
 from svc.client.exchange import Deadline, Failure, Wire, WireRequest, header
 from svc.client.operations import build_list
 from svc.client.reply import read_server_time
-from svc.client.request import prepare
+from svc.client.request import prepare, uuid4
 from svc.client.retry import http_date
 from svc.clock import Clock
 from svc.service.facts import SANDBOX_TIME_HEADER
@@ -34,7 +34,7 @@ class Reached(NamedTuple):
 def probe(base_url: BaseUrl, *, wire: Wire, clock: Clock, seconds: float) -> Reached | Failure:
     """Requests a list of one order, once and within `seconds`; sends no API key (R28)."""
     call = build_list("order", {"limit": 1})
-    prepared = prepare(call, base_url, new_key=_refuse_key)
+    prepared = prepare(call, base_url, new_key=uuid4)
     request = WireRequest(
         prepared.method,
         prepared.target,
@@ -51,7 +51,3 @@ def probe(base_url: BaseUrl, *, wire: Wire, clock: Clock, seconds: float) -> Rea
     own = read_server_time(answer.headers) if header(answer.headers, SANDBOX_TIME_HEADER) else None
     turned = None if own is None else own - began_at - took / 2
     return Reached(answer.status, took * 1000, skew, turned)
-
-
-def _refuse_key() -> str:
-    raise AssertionError  # a GET carries no idempotency key (promise R13)

@@ -12,10 +12,10 @@ from typing import Any, Final, NamedTuple, TypeAlias
 from svc.client.call import Call, is_id
 from svc.client.contradiction import find_differences, find_other_object, id_in, world_of
 from svc.client.exchange import Failure, Headers, RawReply, Trouble, header
-from svc.client.json import NotJson, has_more_values, parse_given, parse_list
 from svc.client.refusal import is_error_body, is_replayed, read, request_id
 from svc.client.retry import AttemptResult, Meaning, classify_reply, http_date, retry_after
 from svc.client.text import one_line
+from svc.json_text import NotJson, has_more_values, parse_given, parse_list
 from svc.service.facts import (
     API_ROOT,
     ID_PREFIXES,
@@ -167,18 +167,20 @@ def interpret_success(raw: RawReply, call: Call) -> AttemptResult:
     try:
         text = raw.body.decode("utf-8").removeprefix("\ufeff")
         if is_too_much(text, limits_of(call)) and call.path.startswith(API_ROOT):
-            return _build_unreadable(raw, "its body holds more than any answer does")
+            return _no_answer(raw, Meaning.UNREADABLE, "its body holds more than any answer does")
         data, slices = parse_list(text) if "list" in call.expects else (parse_given(text), ())
     except UnicodeDecodeError:
-        return _build_unreadable(raw, "its body is not UTF-8")
+        return _no_answer(raw, Meaning.UNREADABLE, "its body is not UTF-8")
     except NotJson:
         cut = " and may be cut off" if not raw.complete else ""
-        return _build_unreadable(
-            raw, f"its body is not JSON{cut}" if raw.body else "its body is empty"
+        return _no_answer(
+            raw,
+            Meaning.UNREADABLE,
+            f"its body is not JSON{cut}" if raw.body else "its body is empty",
         )
     complaint = _complaint(data, call)
     if complaint is not None:
-        return _build_unreadable(raw, complaint)
+        return _no_answer(raw, Meaning.UNREADABLE, complaint)
     foreign = find_other_object(data, call)
     if foreign is not None:
         return not_ours(raw, foreign)
@@ -216,10 +218,6 @@ def is_too_much(text: str, limits: ReplyLimits) -> bool:
     if len(text) < limits.values:
         return False
     return getsizeof(text) > _TEXT_MAX or has_more_values(text, limits.values)
-
-
-def _build_unreadable(raw: RawReply, why: str) -> AttemptResult:
-    return _no_answer(raw, Meaning.UNREADABLE, why)
 
 
 def _no_answer(raw: RawReply, meaning: Meaning, why: str) -> AttemptResult:
@@ -320,13 +318,11 @@ def _brings_another(data: Any, call: Call) -> bool:
 def _build_failed(failure: Failure) -> AttemptResult:
     words = one_line(failure.detail)
     detail = f"{failure.trouble.value} ({words})" if words else failure.trouble.value
-    return AttemptResult(_classify_failure(failure), detail=detail, trouble=failure.trouble)
-
-
-def _classify_failure(failure: Failure) -> Meaning:
-    if not failure.sent:
-        return Meaning.UNTRUSTED if failure.trouble in _FINAL_UNSENT else Meaning.UNREACHED
-    return Meaning.OVERSIZED if failure.trouble is Trouble.TOO_LARGE else Meaning.LOST
+    if failure.sent:
+        meaning = Meaning.OVERSIZED if failure.trouble is Trouble.TOO_LARGE else Meaning.LOST
+    else:
+        meaning = Meaning.UNTRUSTED if failure.trouble in _FINAL_UNSENT else Meaning.UNREACHED
+    return AttemptResult(meaning, detail=detail, trouble=failure.trouble)
 
 
 def _describe_redirect(raw: RawReply) -> str:

@@ -12,11 +12,11 @@ from typing import Any, NamedTuple
 from svc import __version__
 from svc.api_keys import refuse_secrets
 from svc.base_url import BaseUrl
-from svc.client.call import Call, Encoding
+from svc.client.call import Call
 from svc.client.encoding import UNRESERVED, form_bytes, json_bytes, pairs_text
 from svc.client.exchange import Headers
-from svc.client.json import NotJson, parse_given
 from svc.errors import UsageError
+from svc.json_text import NotJson, parse_given
 from svc.service.facts import API_ROOT, IDEMPOTENCY_HEADER, IDEMPOTENCY_KEY_MAX, VERSION_HEADER
 
 
@@ -39,7 +39,7 @@ def uuid_of(data: bytes, version: int) -> str:
     return "-".join((text[:8], text[8:12], text[12:16], text[16:20], text[20:]))
 
 
-_CONTENT_TYPES = {
+CONTENT_TYPES = {
     "json": "application/json",
     "form": "application/x-www-form-urlencoded",
 }
@@ -93,7 +93,7 @@ def prepare(
     body = encode_body(call)
     version = None if api_version is None else check_version(api_version)
     headers = request_headers(
-        call.method, body, content_type=content_type(call.encoding), key=key, api_version=version
+        call.method, body, content_type=CONTENT_TYPES[call.encoding], key=key, api_version=version
     )
     target = _target(call, base_url, root)
     made = Prepared(call.method, base_url.origin + target, target, headers, body, key)
@@ -135,11 +135,6 @@ def encode_body(call: Call) -> bytes:
     if not call.body:
         return b""
     return json_bytes(call.body) if call.encoding == "json" else form_bytes(call.body)
-
-
-def content_type(encoding: Encoding) -> str:
-    """The `Content-Type` of an encoding."""
-    return _CONTENT_TYPES[encoding]
 
 
 def check_key(key: str) -> str:

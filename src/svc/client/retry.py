@@ -22,22 +22,31 @@ class Refusal(NamedTuple):
 
 
 class Meaning(Enum):
-    """The class of the result of an attempt."""
+    """The class of the result of an attempt, and what follows from it.
+
+    Attributes:
+        is_retried: whether another attempt may end otherwise (promise R6).
+        is_open: whether a POST may have been carried out (promises R10, R11).
+    """
 
     DONE = "done"
     REFUSED = "a definite 4xx"
-    LIMITED = "429"
-    BUSY = "409: the same key is in use by a request that still runs"
-    FAILING = "500, 502, 503 or 504"
-    BROKEN = "another 5xx"
-    REPEATED = "a 5xx that the service stored and replays"
-    REDIRECT = "3xx"
-    UNREADABLE = "a 2xx whose body is not what was asked for"
-    FOREIGN = "a 2xx that answers another request"
-    OVERSIZED = "a body over the limit"
-    UNREACHED = "not sent; worth another try"
+    LIMITED = "429", "retried"
+    BUSY = "409: the same key is in use by a request that still runs", "retried, open"
+    FAILING = "500, 502, 503 or 504", "retried, open"
+    BROKEN = "another 5xx", "open"
+    REPEATED = "a 5xx that the service stored and replays", "open"
+    REDIRECT = "3xx", "open"
+    UNREADABLE = "a 2xx whose body is not what was asked for", "retried, open"
+    FOREIGN = "a 2xx that answers another request", "retried, open"
+    OVERSIZED = "a body over the limit", "open"
+    UNREACHED = "not sent; worth another try", "retried"
     UNTRUSTED = "not sent; another try would end the same"
-    LOST = "sent, no answer"
+    LOST = "sent, no answer", "retried, open"
+
+    def __init__(self, _: str, follows: str = "") -> None:
+        self.is_retried = "retried" in follows
+        self.is_open = "open" in follows
 
 
 class AttemptResult(NamedTuple):
@@ -83,36 +92,6 @@ RETRY_AFTER_MAX = 24 * 3600
 
 _STATUSES_RETRIED = frozenset((500, 502, 503, 504))
 _IN_PROGRESS = ("in_use", "in_progress")
-
-RETRIED = frozenset(
-    (
-        Meaning.LIMITED,
-        Meaning.BUSY,
-        Meaning.FAILING,
-        Meaning.UNREADABLE,
-        Meaning.FOREIGN,
-        Meaning.UNREACHED,
-        Meaning.LOST,
-    )
-)
-# Signs of a service that is down or overrun, which further attempts strain (promise R17). One that
-# is at work on this very request is neither: so it answers a list that was interrupted and begun
-# again at once.
-STRAINED = RETRIED - {Meaning.BUSY}
-# After one of these it is unknown whether a POST was carried out (R10, R11).
-OPEN = frozenset(
-    (
-        Meaning.BUSY,
-        Meaning.FAILING,
-        Meaning.BROKEN,
-        Meaning.REPEATED,
-        Meaning.REDIRECT,
-        Meaning.UNREADABLE,
-        Meaning.FOREIGN,
-        Meaning.OVERSIZED,
-        Meaning.LOST,
-    )
-)
 
 
 class Reason(Enum):
@@ -202,7 +181,7 @@ def decide(
     `retry_after` is the minimum wait that the service demands, in seconds, or None. `random`
     returns a number from 0 up to 1.
     """
-    if meaning not in RETRIED:
+    if not meaning.is_retried:
         return Stop(Reason.ANSWERED)
     if progress.attempt >= ATTEMPTS:
         return Stop(Reason.ATTEMPTS)

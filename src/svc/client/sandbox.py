@@ -9,7 +9,7 @@ from typing import BinaryIO
 
 from svc import __version__, api_keys
 from svc.base_url import BaseUrl
-from svc.client.call import Body, Call, Method, QueryParams, query_of, segment
+from svc.client.call import Body, Call, Method, QueryParams, check_id, query_of
 from svc.client.exchange import (
     Deadline,
     Failure,
@@ -24,7 +24,7 @@ from svc.client.exchange import (
 from svc.client.refusal import api_error as refused
 from svc.client.reply import Reply, classify, interpret_success, reply_of
 from svc.client.request import prepare, uuid4
-from svc.client.retry import OPEN, AttemptResult, Meaning
+from svc.client.retry import AttemptResult, Meaning
 from svc.clock import Clock, SystemClock
 from svc.errors import NetworkError, OutcomeUnknown, SvcError, UsageError
 from svc.service.facts import SANDBOX_HEADER, SANDBOX_ROOT, SANDBOX_STATE_MAX, is_success
@@ -43,7 +43,7 @@ def control_call(
     method: Method, *steps: str, body: Body | None = None, params: QueryParams = ()
 ) -> Call:
     """Builds a call to a control by the segments of its path below `/_sandbox`."""
-    path = "/".join((SANDBOX_ROOT, *map(segment, steps)))
+    path = "/".join((SANDBOX_ROOT, *(check_id(step, "id") for step in steps)))
     return Call(method, path, body=body, query=query_of(params))
 
 
@@ -89,7 +89,13 @@ class SandboxClient(WireOwner):
         self.base_url = base_url
         self._clock = clock or SystemClock()
         self._deadline = deadline
-        self._wire = wire or _socket_wire(base_url, self._clock, ca_bundle)
+        if wire is None:
+            from svc.client.wire.sockets import SocketWire
+
+            wire = SocketWire(
+                base_url, clock=self._clock, ca_bundle=ca_bundle, body_max=SANDBOX_STATE_MAX
+            )
+        self._wire = wire
         self._on_reply = on_reply
         self._show_progress = show_progress
         self._on_version = on_version
@@ -174,9 +180,9 @@ class SandboxClient(WireOwner):
         )
 
     def _build_error(self, call: Call, finding: AttemptResult) -> SvcError:
-        if finding.trouble is not None and finding.meaning not in OPEN:
+        if finding.trouble is not None and not finding.meaning.is_open:
             return self._build_unreached(finding)
-        is_refused = finding.refusal is not None and finding.meaning not in OPEN
+        is_refused = finding.refusal is not None and not finding.meaning.is_open
         error = refused(call, finding) if is_refused else self._build_unusable(call, finding)
         if self._version != __version__:
             error.hint = other_version(self._version)
@@ -226,9 +232,3 @@ def _no_sandbox(why: str) -> UsageError:
         param="base_url",
         hint=_CHOOSE,
     )
-
-
-def _socket_wire(base_url: BaseUrl, clock: Clock, ca_bundle: str | None) -> Wire:
-    from svc.client.wire.sockets import SocketWire
-
-    return SocketWire(base_url, clock=clock, ca_bundle=ca_bundle, body_max=SANDBOX_STATE_MAX)

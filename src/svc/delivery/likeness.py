@@ -16,7 +16,7 @@ from typing import Final
 
 from svc.base_url import BaseUrl
 from svc.client.call import Encoding
-from svc.client.json import ExactNumber, NotJson, parse
+from svc.json_text import ExactNumber, NotJson, parse
 
 _HERE: Final = ("localhost", "127.0.0.1", "::1", "::ffff:7f00:1", "::ffff:127.0.0.1")
 _LENGTH: Final = 32

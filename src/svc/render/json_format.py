@@ -3,9 +3,8 @@
 `output` chooses `Json`, `Ndjson` or `Ids` for `-o json`, `ndjson` and `id`.
 """
 
-from collections.abc import Callable, Iterable, Iterator
-from json import JSONDecoder
-from typing import Any, Final
+from collections.abc import Callable, Iterable
+from typing import Any
 
 from svc.render.dump import compact, dump, indent, scalar
 from svc.render.printer import Objects, Printer, Write
@@ -61,8 +60,10 @@ class Ndjson(Printer):
 
     def page(self, text: str, data: dict[str, Any]) -> None:
         """Prints the objects of a list object."""
+        from svc.json_text import parse_list
+
         del data
-        self._hand_on([compact(item) for item in items(text)])
+        self._hand_on([compact(item) for item in parse_list(text)[1]])
 
     def stream(self, objects: Objects) -> None:
         """Prints objects as their pages arrive, in constant memory."""
@@ -112,41 +113,3 @@ class Ids(Printer):
 
 def _format_plain(value: object) -> str:
     return one_line(value) if isinstance(value, str) else scalar(value)
-
-
-_SPACES: Final = frozenset(" \t\n\r")
-# Values are only stepped over: numbers are not converted, so their length does not matter.
-_STEP: Final = JSONDecoder(parse_int=str, parse_float=str).raw_decode
-
-
-def items(text: str) -> Iterator[str]:
-    """Yields the text of each element of a list object's `data` array (spec: List object)."""
-    at = _data(text)
-    while at and text[at] != "]":
-        _, end = _STEP(text, at)
-        yield text[at:end]
-        at = _after_comma(text, end)
-
-
-def _data(text: str) -> int:
-    """The position of the first element or of the closing bracket; 0 if there is no array."""
-    at = _token(text, _token(text, 0) + 1)
-    while text[at] == '"':
-        key, at = _STEP(text, at)
-        at = _token(text, _token(text, at) + 1)
-        if key == "data" and text[at] == "[":
-            return _token(text, at + 1)
-        _, at = _STEP(text, at)
-        at = _after_comma(text, at)
-    return 0
-
-
-def _after_comma(text: str, at: int) -> int:
-    at = _token(text, at)
-    return _token(text, at + 1) if text[at] == "," else at
-
-
-def _token(text: str, at: int) -> int:
-    while text[at : at + 1] in _SPACES:
-        at += 1
-    return at

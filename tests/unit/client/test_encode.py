@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from svc.client.encoding import form_bytes, json_bytes, pairs_text
-from svc.client.json import ExactNumber, parse
 from svc.errors import UsageError
+from svc.json_text import ExactNumber, parse
 
 
 @pytest.mark.parametrize(

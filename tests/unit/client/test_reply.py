@@ -12,7 +12,6 @@ from svc.client import find
 from svc.client.call import Call
 from svc.client.contradiction import Contradiction, find_other_object, refuse_contradiction
 from svc.client.exchange import RawReply, header
-from svc.client.json import NotJson, parse_given, parse_list
 from svc.client.refusal import is_replayed
 from svc.client.reply import (
     Reply,
@@ -27,6 +26,7 @@ from svc.client.reply import (
 from svc.client.retry import AttemptResult, Meaning
 from svc.delivery.journal.entry import settle_by_error
 from svc.errors import ReplyContradiction
+from svc.json_text import NotJson, parse_given, parse_list
 from svc.service.facts import SANDBOX_TIME_HEADER, SANDBOX_WORLD_HEADER
 
 ORDER = {"id": "ord_1", "object": "order"}

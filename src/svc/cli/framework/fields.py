@@ -84,7 +84,7 @@ def _value(
 
     match row.kind:
         case "amount":
-            return amount_option(given, row.name, currency, minimum=row.minimum)
+            return amount_option(given, row.name, currency, minimum=row.field.kind.minimum)
         case "item":
             return [parse_item(text, currency, read) for text in given or ()]
         case "pairs":

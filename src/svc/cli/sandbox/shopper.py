@@ -17,7 +17,7 @@ from svc.cli.framework.inputs.times import stamp
 from svc.cli.framework.options import argument, flag, option
 from svc.cli.framework.prompts import open_page
 from svc.cli.framework.session import Session
-from svc.client.call import segment
+from svc.client.call import check_id
 from svc.client.sandbox import control_call
 from svc.errors import ApiError, UsageError
 from svc.sandbox.reference import cards
@@ -199,4 +199,4 @@ def checkout(
 def _path(session: Session, order: str) -> str:
     with open_control(session) as control:
         control.health()
-        return f"/checkout/{segment(client_secret(session, control, order))}"
+        return f"/checkout/{check_id(client_secret(session, control, order), 'id')}"

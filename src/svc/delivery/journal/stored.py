@@ -12,9 +12,9 @@ from svc.client import find
 from svc.client.call import Call, Encoding
 from svc.client.operations import action_at
 from svc.client.request import (
+    CONTENT_TYPES,
     Prepared,
     check_path,
-    content_type,
     request_headers,
     without_secrets,
 )
@@ -92,7 +92,7 @@ def restore_call(kept: Stored, base_url: BaseUrl) -> tuple[Call, Prepared]:
     headers = request_headers(
         "POST",
         kept.body,
-        content_type=content_type(kept.encoding),
+        content_type=CONTENT_TYPES[kept.encoding],
         key=kept.idempotency_key,
         api_version=kept.api_version,
     )

@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final, TextIO
 
 from svc.client.amounts import amount_option, parse_whole_number
-from svc.client.json import NotJson, parse_given
 from svc.errors import UsageError
 from svc.inputs import STDIN, read_text
+from svc.json_text import NotJson, parse_given
 
 # Texts, not patterns: few commands look at any, and compiling one takes as long as ten calls.
 _PATH: Final = r"(?P<head>[^\[\]=:]+)(?P<rest>(?:\[[^\[\]]*\])*)"

@@ -12,10 +12,10 @@ from svc import api_keys
 from svc.client.call import Call, QueryPairs, is_id
 from svc.client.client import Client
 from svc.client.exchange import Failure, RawReply, Trouble, header
-from svc.client.json import NotJson, parse_given
 from svc.client.request import uuid4
 from svc.client.retry import retry_after
 from svc.errors import LocalError
+from svc.json_text import NotJson, parse_given
 from svc.render.query import Query
 from svc.sandbox.fidelity.requests import MADE_MAX, ProbeRequest, read_requests
 from svc.service.facts import is_success

@@ -1,7 +1,8 @@
 """A strict JSON parser that keeps the spelling of numbers and the exact text of list entries.
 
-Used for every answer of the service (`reply`, `refusal`), and by `parse_given` for the JSON that a
-user gives (options, bodies, rows of a batch).
+Used for every answer of the service (`client.reply`, `client.refusal`), for the entries of a list
+that are printed (`render.json_format`), and by `parse_given` for the JSON that a user gives
+(options, bodies, rows of a batch).
 """
 
 import re
