@@ -28,6 +28,7 @@ from svc.sandbox.engine import Engine
 from svc.sandbox.faults.api import send_broken
 from svc.sandbox.http.auth import NOT_PUBLISHABLE, check_framing, check_host
 from svc.sandbox.http.exchange import (
+    AsgiRequest,
     AsgiScope,
     CallerGoneError,
     HttpReply,
@@ -86,21 +87,20 @@ class SandboxApp:
             raise LocalError(f"{state} is no exported state: {error}.") from error
 
     async def __call__(self, scope: AsgiScope, receive: Receive, send: Send) -> None:
-        begun, reply = time.perf_counter(), None
+        begun, reply, request = time.perf_counter(), None, AsgiRequest.of(scope, receive)
         try:
-            reply = await self._reply(scope, receive)
+            reply = await self._reply(request)
             if reply is not None and reply.connection is not None:
                 await send_broken(reply, receive, send)
             elif reply is not None:
                 await reply.send(send)
         finally:
-            method, path = scope["method"], str(scope["path"])
             # A control that is only read is how svc itself looks at a sandbox each time.
-            is_look = method == "GET" and path.startswith(_CONTROLS)
+            is_look = request.method == "GET" and request.path.startswith(_CONTROLS)
             if self.on_served is not None and not is_look:
                 took = (time.perf_counter() - begun) * 1000
                 status = None if reply is None or reply.connection in _UNSENT else reply.status
-                self.on_served(method, path, status, took)
+                self.on_served(request.method, request.path, status, took)
 
     @asynccontextmanager
     async def run(self) -> AsyncIterator[None]:
@@ -160,21 +160,21 @@ class SandboxApp:
 
     def refuse(self, problem: Problem) -> HttpReply:
         """Builds the answer to a request that could not be parsed."""
-        return self._api.refuse(problem, {})
+        return self._api.refuse(problem)
 
-    async def _reply(self, scope: AsgiScope, receive: Receive) -> HttpReply | None:
+    async def _reply(self, request: AsgiRequest) -> HttpReply | None:
         """Returns the answer, also after an internal error; None if the client has gone."""
-        refuse: Callable[[Problem, AsgiScope], HttpReply] = self._api.refuse
-        path = scope["path"]
+        refuse: Callable[[Problem, AsgiRequest], HttpReply] = self._api.refuse
+        path = request.path
         try:
-            check_framing(scope)
-            check_host(scope, self.options.hosts)
+            check_framing(request)
+            check_host(request, self.options.hosts)
             room = self._rooms.get(path[: path.find("/", 1) + 1] or path)
             if room is None:
-                return refuse(build_endpoint_unknown(path), scope)
-            room.check(scope)
+                return refuse(build_endpoint_unknown(path), request)
+            room.check(request)
             refuse = room.refuse
-            return await room.answer(scope, receive)
+            return await room.answer(request)
         except CallerGoneError:
             return None
         except Problem as error:
@@ -184,7 +184,7 @@ class SandboxApp:
             problem = Problem(503, "service_unavailable", message)
         except Exception as error:  # noqa: BLE001  an answer in the room's shape, whatever broke
             # Not the path: a shopper's has the client secret in it.
-            problem = failure(error, f"a {scope['method']}")
+            problem = failure(error, f"a {request.method}")
         if problem.code == NOT_PUBLISHABLE:
             self._requests.leaked.append(path.partition(ROOT)[0] + ROOT)
-        return refuse(problem, scope)
+        return refuse(problem, request)

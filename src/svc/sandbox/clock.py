@@ -120,6 +120,15 @@ class VirtualClock:
         """Follows the real clock without a distance, as a new sandbox does."""
         self._mode, self._offset, self._now = "realtime", 0, self._read_real()
 
+    @property
+    def position(self) -> tuple[ClockMode, int, int]:
+        """Where the clock stands; give it to `rewind` to undo what has set it since."""
+        return self._mode, self._offset, self._now
+
+    def rewind(self, position: tuple[ClockMode, int, int]) -> None:
+        """Returns to an earlier position."""
+        self._mode, self._offset, self._now = position
+
     def dump(self) -> dict[str, Any]:
         """The state to save; `now` keeps a restart from going back."""
         return {"mode": self._mode, "offset": self._offset, "now": self._read_exact()}

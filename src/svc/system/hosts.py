@@ -4,9 +4,12 @@
 sandbox checks by it the Host header of requests and the URLs of webhook endpoints (promise R89).
 """
 
+from functools import lru_cache
+
 _BYTES, _BYTE_MAX, _BYTE_DIGITS = 4, 255, 3
 
 
+@lru_cache
 def is_loopback(host: str) -> bool:
     """Whether a host, without port or brackets, is `localhost` or a loopback address (R21)."""
     host = host.lower()

@@ -14,7 +14,7 @@ from typing import Any
 
 from svc.errors import LocalError
 from svc.sandbox.app import SandboxApp
-from svc.sandbox.http.exchange import AsgiScope, HttpReply, Receive, fields_of, refusal
+from svc.sandbox.http.exchange import AsgiRequest, HttpReply, refusal
 from svc.sandbox.options import LaunchOptions
 from svc.sandbox.process.serve import serve
 
@@ -45,12 +45,12 @@ class StubApp(SandboxApp):
     def refuse(self, problem: Any) -> HttpReply:
         return refusal(problem, "req_stub")
 
-    async def _reply(self, scope: AsgiScope, receive: Receive) -> HttpReply | None:
-        if scope["path"] == "/broken":
+    async def _reply(self, request: AsgiRequest) -> HttpReply | None:
+        if request.path == "/broken":
             raise RuntimeError("a bug in the app")
-        if scope["path"] == "/slow":
-            await asyncio.sleep(float(fields_of(scope["query_string"])["seconds"]))
-        shown = {"object": "sandbox", "scheme": scope["scheme"]}
+        if request.path == "/slow":
+            await asyncio.sleep(float(request.fields["seconds"]))
+        shown = {"object": "sandbox", "scheme": request.scope["scheme"]}
         return HttpReply(200, json.dumps(shown).encode())
 
 

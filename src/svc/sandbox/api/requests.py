@@ -8,8 +8,8 @@ and runs the noun's step of `resources` in a transaction of the engine. Each req
 import math
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
-from typing import Final
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple
 
 from svc.clock import Clock
 from svc.sandbox.api import idempotency
@@ -21,11 +21,8 @@ from svc.sandbox.http import auth
 from svc.sandbox.http.auth import SITE
 from svc.sandbox.http.exchange import (
     AsgiRequest,
-    AsgiScope,
     HttpReply,
-    Receive,
     failure,
-    read_request,
     refusal,
 )
 from svc.sandbox.http.routes import RouteTable
@@ -58,8 +55,7 @@ from svc.service.facts import (
 POST: Final = "POST"
 
 
-@dataclass(frozen=True, slots=True)
-class Execution:
+class Execution(NamedTuple):
     """A decoded request; `stray` are query parameters of a POST, `key` the caller's API key."""
 
     operation: ApiOperation
@@ -171,7 +167,7 @@ class RequestContext:
     @property
     def version(self) -> str:
         """The version in use: the header's if it is one, else the account's."""
-        wanted = self.request.header(VERSION_HEADER)
+        wanted = self.entry.version
         return wanted if wanted in VERSIONS else self.settings["pinned_version"] or VERSIONS[-1]
 
 
@@ -186,12 +182,12 @@ class Api:
     strict_https: bool
     _in_flight: InFlight = field(default_factory=InFlight, init=False)
 
-    def check(self, scope: AsgiScope) -> None:
-        auth.check_page(scope, from_own=False)
+    def check(self, request: AsgiRequest) -> None:
+        auth.check_page(request, from_own=False)
 
-    async def answer(self, scope: AsgiScope, receive: Receive) -> HttpReply:
+    async def answer(self, request: AsgiRequest) -> HttpReply:
         """The answer to a request: the noun's, an error, or what a fault rule makes of it."""
-        request = await read_request(scope, receive)
+        await request.read()
         context = self._context(request)
         try:
             reply = await self._pass(context)
@@ -210,7 +206,7 @@ class Api:
             (SANDBOX_TIME_HEADER, self.engine.clock.now_text()),
         )
 
-    def refuse(self, problem: Problem, _: AsgiScope) -> HttpReply:
+    def refuse(self, problem: Problem, _: AsgiRequest | None = None) -> HttpReply:
         """The answer to a request that fails before the API's checks, with the usual headers."""
         identity = self.engine.request_id()
         version = self.engine.settings["pinned_version"] or VERSIONS[-1]
@@ -227,11 +223,10 @@ class Api:
         # Only a rule makes a pause in which others come between the claim and what is done with it.
         finished = fault is not None and self._is_finished(context)
         with self._in_flight.claim(context.mode, key, finished=finished) as claim:
-            broken = await self.memory.faults.apply(fault, "before", None)
-            if broken is not None:
+            if fault and (broken := await self.memory.faults.apply(fault, "before", None)):
                 return broken
             try:
-                _check_version(request)
+                _check_version(context.entry.version)
                 work = decode(request, operation, identity, context.settings, caller)
                 self._note_params(context, work)
                 reply = await self._carry_out(context, work, claim)
@@ -239,8 +234,8 @@ class Api:
                 self.memory.faults.refund(fault)
                 raise
             if operation.method == POST and chaos.loses(context.settings["chaos"], context.id):
-                return replace(reply, connection="close")
-            return await self.memory.faults.apply(fault, "after", reply) or reply
+                return reply._replace(connection="close")
+            return (fault and await self.memory.faults.apply(fault, "after", reply)) or reply
 
     async def _admit(self, context: RequestContext) -> tuple[ApiOperation, str, KnownDoc]:
         """Steps 1 to 6: who asks for what, and whether that is allowed now."""
@@ -324,8 +319,7 @@ class Api:
         context.write(entry)
 
 
-def _check_version(request: AsgiRequest) -> None:
-    wanted = request.header(VERSION_HEADER)
+def _check_version(wanted: str | None) -> None:
     if wanted is not None and wanted not in VERSIONS:
         message = f"{VERSION_HEADER} must be one of: {', '.join(VERSIONS)}."
         raise Problem(400, "version_invalid", message)

@@ -31,12 +31,8 @@ from svc.sandbox.engine import Engine
 from svc.sandbox.http import auth
 from svc.sandbox.http.exchange import (
     AsgiRequest,
-    AsgiScope,
     HttpReply,
     Limit,
-    Receive,
-    fields_of,
-    read_request,
 )
 from svc.sandbox.http.routes import RouteTable
 from svc.sandbox.parameters.bodies import FORM_TYPE, decode_form
@@ -114,21 +110,20 @@ class Checkout:
 
     # --- as a room of the sandbox -----------------------------------------------------------------
 
-    def check(self, scope: AsgiScope) -> None:
-        if scope["path"] == HOME:
-            auth.check_page(scope, from_own=True)
+    def check(self, request: AsgiRequest) -> None:
+        if request.path == HOME:
+            auth.check_page(request, from_own=True)
 
-    async def answer(self, scope: AsgiScope, receive: Receive) -> HttpReply:
+    async def answer(self, request: AsgiRequest) -> HttpReply:
         """A page, under the policy that its address asks for."""
-        request = await read_request(scope, receive, _LIMIT)
+        await request.read(_LIMIT)
         method = "GET" if request.method == "HEAD" else request.method
         page, secret = self._routes.find(method, request.path)
         return protect(await page(request, secret), policy(request.fields))
 
-    def refuse(self, problem: Problem, scope: AsgiScope) -> HttpReply:
+    def refuse(self, problem: Problem, request: AsgiRequest) -> HttpReply:
         """A plain error page; mistakes in the address are explained to the developer."""
-        query = fields_of(scope["query_string"])
-        status = problem.status
+        query, status = request.fields, problem.status
         text = {_NOT_FOUND: "missing_page"}.get(status, "refused")
         page = build_plain_page(
             find_language(query.get("lang")) or ENGLISH,

@@ -17,7 +17,7 @@ from svc.sandbox.engine import Engine
 from svc.sandbox.faults import METHODS
 from svc.sandbox.http import auth
 from svc.sandbox.http.auth import ERROR_TYPE
-from svc.sandbox.http.exchange import AsgiScope, HttpReply, Receive, read_request, refusal
+from svc.sandbox.http.exchange import AsgiRequest, HttpReply, refusal
 from svc.sandbox.http.routes import RouteTable
 from svc.sandbox.parameters.kinds import Choice, Integer, Text, Timestamp
 from svc.sandbox.parameters.problems import Problem
@@ -134,18 +134,18 @@ class ControlApi:
         self._engine = engine
         self._routes = RouteTable((each.method, SANDBOX_ROOT + each.path, each) for each in every)
 
-    def check(self, scope: AsgiScope) -> None:
-        if scope["path"] != SANDBOX_ROOT + _DESCRIBED:
-            auth.check_page(scope, from_own=False)
-            auth.check_control(scope)
+    def check(self, request: AsgiRequest) -> None:
+        if request.path != SANDBOX_ROOT + _DESCRIBED:
+            auth.check_page(request, from_own=False)
+            auth.check_control(request)
 
-    async def answer(self, scope: AsgiScope, receive: Receive) -> HttpReply:
+    async def answer(self, request: AsgiRequest) -> HttpReply:
         """What a control answers."""
-        control, identity = self._routes.find(scope["method"], scope["path"])
-        request = await read_request(scope, receive, control.limit)
-        return await carry_out(self._engine, control, request, identity, receive)
+        control, identity = self._routes.find(request.method, request.path)
+        await request.read(control.limit)
+        return await carry_out(self._engine, control, request, identity)
 
-    def refuse(self, problem: Problem, _: AsgiScope) -> HttpReply:
+    def refuse(self, problem: Problem, _: AsgiRequest) -> HttpReply:
         if problem.status != _CARD_ERROR:  # which keeps its type
             problem.type = ERROR_TYPE
         identity = self._engine.request_id()

@@ -137,11 +137,11 @@ class Unchecked(ParameterKind):
 
 
 async def carry_out(
-    engine: Engine, control: ControlEndpoint, request: AsgiRequest, identity: str, receive: Receive
+    engine: Engine, control: ControlEndpoint, request: AsgiRequest, identity: str
 ) -> HttpReply:
     """The answer of a control, with the time by which its moments are to be read."""
     call = _read(engine, control, request, identity)
-    async with _watch_caller(receive, call.gone) if control.is_long else nullcontext():
+    async with _watch_caller(request.receive, call.gone) if control.is_long else nullcontext():
         answer = await control.act(call)
     reply = answer if isinstance(answer, HttpReply) else HttpReply(200, compact(answer))
     return reply.with_headers((SANDBOX_TIME_HEADER, engine.clock.now_text()))

@@ -9,7 +9,7 @@ import asyncio
 import socket
 import struct
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Any, Final, TypeAlias
 
@@ -82,15 +82,13 @@ class Faults(Rules[ApiRule]):
         if rule is not None and rule.phase == "after":
             rule.seen -= 1
 
-    async def apply(
-        self, rule: ApiRule | None, phase: str, reply: HttpReply | None
-    ) -> HttpReply | None:
+    async def apply(self, rule: ApiRule, phase: str, reply: HttpReply | None) -> HttpReply | None:
         """Applies a rule to a request (`reply` None) or to its reply; returns the reply to send.
 
         Raises:
             Problem: the effect is an error status without a body of its own.
         """
-        if rule is None or rule.phase != phase:
+        if rule.phase != phase:
             return reply
         effect = rule.effect
         if "delay_ms" in effect:
@@ -127,7 +125,7 @@ def _media_type(body: str) -> str:
 def _break_reply(connection: str, reply: HttpReply | None) -> HttpReply:
     if connection == "garbage":
         return HttpReply(200, _GARBAGE)
-    return replace(reply or HttpReply(200, _FILLER), connection=connection)
+    return (reply or HttpReply(200, _FILLER))._replace(connection=connection)
 
 
 _NO_LINGER: Final = struct.pack("ii", 1, 0)  # makes close send a reset
@@ -166,14 +164,14 @@ async def send_broken(
 
 
 async def _send_half(reply: HttpReply, send: Send) -> None:
-    await _begin(reply, send)
+    await reply.begin(send)
     half = reply.body[: len(reply.body) // 2]
     await send({"type": "http.response.body", "body": half, "more_body": True})
 
 
 async def _drip(reply: HttpReply, receive: Receive, send: Send, seconds: float) -> None:
     """Sends byte by byte until all is sent or the caller has had enough."""
-    await _begin(reply, send)
+    await reply.begin(send)
     gone = asyncio.ensure_future(receive())
     try:
         for place in range(len(reply.body)):
@@ -185,8 +183,3 @@ async def _drip(reply: HttpReply, receive: Receive, send: Send, seconds: float) 
         await send({"type": "http.response.body", "body": b""})
     finally:
         gone.cancel()
-
-
-async def _begin(reply: HttpReply, send: Send) -> None:
-    start = {"type": "http.response.start", "status": reply.status}
-    await send({**start, "headers": reply.encode_headers()})

@@ -23,7 +23,7 @@ _DELIVERIES: Final = (
 
 def loses(share: float, request: str) -> bool:
     """Whether the answer to a request is lost, after what it did was committed."""
-    return _draw(request) < share * _WHOLE
+    return share > 0 and _draw(request) < share * _WHOLE
 
 
 def rule_for(share: float, delivery: str) -> WebhookRule | None:

@@ -8,7 +8,7 @@ import base64
 from collections.abc import Collection
 from typing import Final
 
-from svc.sandbox.http.exchange import AsgiScope
+from svc.sandbox.http.exchange import AsgiRequest
 from svc.sandbox.parameters.problems import Problem, http_invalid
 from svc.sandbox.resources import api_keys
 from svc.sandbox.store.documents import KnownDoc
@@ -97,26 +97,24 @@ def _user_name(encoded: str) -> str:
 ERROR_TYPE: Final = "sandbox_error"
 SITE: Final = b"sec-fetch-site"  # which every browser of today sends to this machine
 _HEALTH: Final = ("GET", f"{SANDBOX_ROOT}/health")
-_FRAMING: Final = (b"content-length", b"transfer-encoding")
 
 
-def check_framing(scope: AsgiScope) -> None:
+def check_framing(request: AsgiRequest) -> None:
     """Refuses a body with two lengths: a proxy could read another request than the sandbox."""
-    framing = {name for name, _ in scope["headers"] if name in _FRAMING}
-    if len(framing) > 1:
+    if b"content-length" in request.headers and b"transfer-encoding" in request.headers:
         raise http_invalid("A request has a Content-Length or a Transfer-Encoding, not both.")
 
 
-def check_host(scope: AsgiScope, also: Collection[str] = ()) -> None:
+def check_host(request: AsgiRequest, also: Collection[str] = ()) -> None:
     """Refuses a Host that is no loopback name: a page whose name was bound to this machine.
 
     `also` are the names, in lower case, that the sandbox was told to answer to. HTTP/1.0 knows
     requests without one, and no browser sends them.
     """
-    hosts = [value.decode("latin-1") for name, value in scope["headers"] if name == b"host"]
-    if not hosts and scope.get("http_version") == "1.0":
+    given = request.header("host")
+    if given is None and request.scope.get("http_version") == "1.0":
         return
-    host = host_of(hosts[0]) if len(hosts) == 1 else ""
+    host = host_of(given or "")
     if not is_loopback(host) and host.lower() not in also:
         names = ", ".join(("localhost", "127.0.0.1", "[::1]", *sorted(also)))
         message = (
@@ -125,25 +123,22 @@ def check_host(scope: AsgiScope, also: Collection[str] = ()) -> None:
         raise Problem(403, "host_not_allowed", message, type=ERROR_TYPE)
 
 
-def check_page(scope: AsgiScope, *, from_own: bool) -> None:
+def check_page(request: AsgiRequest, *, from_own: bool) -> None:
     """Refuses requests that a web page makes: the keys of a sandbox are known to all (R103).
 
     A form or a frame is sent without a preflight request and may name a key in its address; a
     browser tells of them in `Origin` or `Sec-Fetch-Site`. `none` is a person's own doing: an
     address typed in. `from_own` lets a link of our own pages lead there, too.
     """
-    unasked = (b"none", b"same-origin") if from_own else (b"none",)
-    for name, value in scope["headers"]:
-        if name == b"origin" or (name == SITE and value not in unasked):
-            message = "The sandbox answers programs and its own checkout, but no other web page."
-            raise Problem(403, "page_not_allowed", message, type=ERROR_TYPE)
+    unasked = ("none", "same-origin") if from_own else ("none",)
+    headers = request.headers
+    if b"origin" in headers or headers.get(SITE, "none") not in unasked:
+        message = "The sandbox answers programs and its own checkout, but no other web page."
+        raise Problem(403, "page_not_allowed", message, type=ERROR_TYPE)
 
 
-def check_control(scope: AsgiScope) -> None:
+def check_control(request: AsgiRequest) -> None:
     """Refuses a control request without `Svc-Sandbox: 1`, which no web page can send unasked."""
-    if (scope["method"], scope["path"]) == _HEALTH:
-        return
-    wanted = SANDBOX_HEADER.lower().encode()
-    if not any(name == wanted and value == b"1" for name, value in scope["headers"]):
+    if (request.method, request.path) != _HEALTH and request.header(SANDBOX_HEADER) != "1":
         message = f"Control requests need the header {SANDBOX_HEADER}: 1."
         raise Problem(403, "sandbox_header_required", message, type=ERROR_TYPE)

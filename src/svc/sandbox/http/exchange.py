@@ -1,17 +1,17 @@
 """One HTTP exchange over ASGI: `AsgiRequest` in, within a limit of size and time, `HttpReply` out.
 
 Hand-made on purpose: nothing here builds an address from the Host header, reads a multipart body or
-costs a millisecond (promise R59). `api`, `control` and `checkout` read each request by
-`read_request` and return an `HttpReply`, which `app` sends; `refusal` turns a `Problem` into one.
+costs a millisecond (promise R59). `app` makes the request of its head; `api`, `control` and
+`checkout` read its body by `read` and return an `HttpReply`, which `app` sends. `refusal` turns a
+`Problem` into one.
 """
 
 import asyncio
 import logging
 import os
 from collections.abc import Awaitable, Callable, Mapping, MutableMapping
-from contextlib import nullcontext
-from dataclasses import dataclass, replace
-from typing import IO, Any, Final
+from dataclasses import dataclass
+from typing import IO, Any, Final, NamedTuple
 from urllib.parse import parse_qsl
 
 from svc.errors import LocalError
@@ -24,13 +24,13 @@ _log: Final = logging.getLogger(__name__)
 AsgiScope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
+RequestHeaders = Mapping[bytes, str]
 
 _PIECE_BYTES: Final = 256 * 1024
 _LET_GO_MAX: Final = 8 * 1024**2  # bytes of a body that is refused
 
 
-@dataclass(frozen=True, slots=True)
-class Limit:
+class Limit(NamedTuple):
     """How large a body may be, in bytes, and how long its caller may take, in seconds."""
 
     size: int
@@ -45,7 +45,7 @@ class CallerGoneError(ConnectionError):
     """The caller has closed the connection in the middle of its request."""
 
 
-async def read_body(scope: AsgiScope, receive: Receive, limit: Limit) -> bytes:
+async def read_body(headers: RequestHeaders, receive: Receive, limit: Limit) -> bytes:
     """Reads a whole body.
 
     A Content-Length over the limit is refused before the caller is sent `100 Continue`. A body that
@@ -57,27 +57,25 @@ async def read_body(scope: AsgiScope, receive: Receive, limit: Limit) -> bytes:
         CallerGoneError: the caller has closed the connection.
     """
     chunks: list[bytes] = []
-    # Of a whole body a time limit would cost more than the reading.
-    limited = nullcontext() if _is_whole(receive) else asyncio.timeout(limit.seconds)
+    # uvicorn hands over bound methods of the request's cycle, which knows whether all has come: of
+    # a whole body a time limit would cost more than the reading.
+    if getattr(getattr(receive, "__self__", None), "more_body", True) is False:
+        await _read(headers, receive, limit, chunks)
+        return b"".join(chunks)
     try:
-        async with limited:
-            await _read(scope, receive, limit, chunks)
+        async with asyncio.timeout(limit.seconds):
+            await _read(headers, receive, limit, chunks)
     except TimeoutError:
         late = sum(map(len, chunks)) <= limit.size
         raise (build_late("body", limit.seconds) if late else _too_large(limit)) from None
     return b"".join(chunks)
 
 
-def _is_whole(receive: Receive) -> bool:
-    """Whether all of the body has come, so that none is waited for; false where that is unknown."""
-    # uvicorn hands over bound methods of the request's cycle, which knows what has come.
-    return getattr(getattr(receive, "__self__", None), "more_body", True) is False
-
-
-async def _read(scope: AsgiScope, receive: Receive, limit: Limit, chunks: list[bytes]) -> None:
+async def _read(
+    headers: RequestHeaders, receive: Receive, limit: Limit, chunks: list[bytes]
+) -> None:
     """Adds a body to `chunks`, with what made it too large; what follows is read and let go."""
-    headers = dict(scope["headers"])
-    announced = headers.get(b"content-length", b"")
+    announced = headers.get(b"content-length", "")
     too_large = announced.isdigit() and int(announced) > limit.size
     if too_large and b"expect" in headers:
         raise _too_large(limit)
@@ -109,20 +107,33 @@ def build_late(part: str, seconds: float) -> Problem:
 _JSON: Final = "application/json; charset=utf-8"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class AsgiRequest:
-    """A request with its body read; `body` is the refusal where it was too large or too late.
+    """A request: its head, and once it was read its body, or why that was refused."""
 
-    `origin` is where the sandbox listens: of the socket, for a Host may say anything.
-    """
-
+    scope: AsgiScope
+    receive: Receive
     method: str
     path: str
     query: bytes
-    secure: bool
-    headers: Mapping[bytes, str]
-    body: bytes | Problem
-    origin: str = ""
+    headers: RequestHeaders
+    body: bytes | Problem = b""
+
+    @classmethod
+    def of(cls, scope: AsgiScope, receive: Receive) -> "AsgiRequest":
+        """The request of a scope; several headers of one name are joined by a comma (RFC 9110)."""
+        headers: dict[bytes, str] = {}
+        for name, raw in scope["headers"]:
+            text = raw.decode("latin-1")
+            headers[name] = f"{headers[name]}, {text}" if name in headers else text
+        return cls(scope, receive, scope["method"], scope["path"], scope["query_string"], headers)
+
+    async def read(self, limit: Limit = BODY) -> None:
+        """Reads the body; raises CallerGoneError: the connection was closed."""
+        try:
+            self.body = await read_body(self.headers, self.receive, limit)
+        except Problem as problem:
+            self.body = problem
 
     @property
     def content(self) -> bytes:
@@ -132,16 +143,27 @@ class AsgiRequest:
         return self.body
 
     @property
+    def secure(self) -> bool:
+        return bool(self.scope["scheme"] == "https")
+
+    @property
+    def origin(self) -> str:
+        """Where the sandbox listens: of the socket, for a Host may say anything."""
+        host, port = self.scope.get("server") or ("127.0.0.1", None)
+        shown = f"[{host}]" if ":" in host else host
+        return f"{self.scope['scheme']}://{shown}{'' if port is None else f':{port}'}"
+
+    @property
     def fields(self) -> dict[str, str]:
-        return fields_of(self.query)
+        """The parameters of the query; of several with one name the last."""
+        return dict(parse_qsl(self.query.decode("latin-1"), keep_blank_values=True))
 
     def header(self, name: str) -> str | None:
-        """The value of a header; several of one name are joined by a comma (RFC 9110 5.3)."""
+        """The value of a header."""
         return self.headers.get(name.lower().encode())
 
 
-@dataclass(frozen=True, slots=True)
-class HttpReply:
+class HttpReply(NamedTuple):
     """An answer, encoded; `headers` come on top of its type and length.
 
     `connection` says how a fault rule breaks the connection instead of a clean answer. Where there
@@ -156,11 +178,10 @@ class HttpReply:
     file: IO[bytes] | None = None
 
     def with_headers(self, *more: tuple[str, str]) -> "HttpReply":
-        lines = (*self.headers, *more)
-        return replace(self, headers=lines)
+        return self._replace(headers=(*self.headers, *more))
 
     def without_header(self, name: str) -> "HttpReply":
-        return replace(self, headers=tuple(line for line in self.headers if line[0] != name))
+        return self._replace(headers=tuple(line for line in self.headers if line[0] != name))
 
     def encode_headers(self) -> list[tuple[bytes, bytes]]:
         """The header lines as ASGI wants them."""
@@ -170,20 +191,19 @@ class HttpReply:
         more = [(name.lower().encode(), text.encode("latin-1")) for name, text in self.headers]
         return [media, length, *more]
 
-    async def send(self, send: Send) -> None:
+    async def begin(self, send: Send) -> None:
+        """Sends the status and the headers."""
         start = {"type": "http.response.start", "status": self.status}
         await send({**start, "headers": self.encode_headers()})
+
+    async def send(self, send: Send) -> None:
+        await self.begin(send)
         body: MutableMapping[str, Any] = {"type": "http.response.body", "body": self.body}
         if self.file is not None:
             with self.file as file:
                 while piece := file.read(_PIECE_BYTES):
                     await send({**body, "body": piece, "more_body": True})
         await send(body)
-
-
-def fields_of(query: bytes) -> dict[str, str]:
-    """The parameters of a query; of several with one name the last."""
-    return dict(parse_qsl(query.decode("latin-1"), keep_blank_values=True))
 
 
 def refusal(problem: Problem, request_id: str, *, nested: bool = False) -> HttpReply:
@@ -203,35 +223,3 @@ def failure(error: Exception, what: str) -> Problem:
         return Problem(507, "storage_full", f"{error.message} Nothing was done; free some space.")
     _log.error("%s broke", what, exc_info=error)
     return internal()
-
-
-async def read_request(scope: AsgiScope, receive: Receive, limit: Limit = BODY) -> AsgiRequest:
-    """Reads a request and its body; raises CallerGoneError: the connection was closed."""
-    body: bytes | Problem
-    try:
-        body = await read_body(scope, receive, limit)
-    except Problem as problem:
-        body = problem
-    return AsgiRequest(
-        method=scope["method"],
-        path=scope["path"],
-        query=scope["query_string"],
-        secure=scope["scheme"] == "https",
-        headers=_headers(scope["headers"]),
-        body=body,
-        origin=_origin(scope),
-    )
-
-
-def _origin(scope: AsgiScope) -> str:
-    host, port = scope.get("server") or ("127.0.0.1", None)
-    shown = f"[{host}]" if ":" in host else host
-    return f"{scope['scheme']}://{shown}{'' if port is None else f':{port}'}"
-
-
-def _headers(lines: list[tuple[bytes, bytes]]) -> dict[bytes, str]:
-    headers: dict[bytes, str] = {}
-    for name, raw in lines:
-        text = raw.decode("latin-1")
-        headers[name] = f"{headers[name]}, {text}" if name in headers else text
-    return headers

@@ -8,9 +8,8 @@ two, the checkout keeps only its text fields.
 
 import json
 import re
-from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, Final, NoReturn
+from typing import Any, Final, NamedTuple, NoReturn
 from urllib.parse import unquote_to_bytes
 
 from svc.sandbox.parameters.problems import Problem, body_invalid
@@ -27,8 +26,7 @@ _NAME: Final = re.compile(r"([^\[\]]+)((?:\[[^\[\]]*\])+)")
 _BRACKET: Final = re.compile(r"\[([^\[\]]*)\]")
 
 
-@dataclass(frozen=True, slots=True)
-class DecodedInput:
+class DecodedInput(NamedTuple):
     """The parameters as they came; `textual` says that scalars are text still to be coerced."""
 
     tree: DecodedTree

@@ -190,13 +190,24 @@ _SCHEMAS: Final[Mapping[str, Callable[[Kind], Schema]]] = {
 
 def build_stored(noun: Resource, given: Params, **decided: Any) -> dict[str, Any]:
     """The fields of a new object: the decided values, the given ones, else the defaults."""
-    return {
-        field.name: decided[field.name] if field.name in decided else _read_kept(field, given)
-        for field in noun.fields
-        if field.answered == "always" and field.name not in _OWN
-    } | {name: value for name, value in decided.items() if name.startswith("_")}
+    if noun.name not in _STORED:
+        always = [field for field in noun.fields if field.answered == "always"]
+        _STORED[noun.name] = [
+            (field, _initial(field)) for field in always if field.name not in _OWN
+        ]
+    stored = {}
+    for field, make in _STORED[noun.name]:
+        name = field.name
+        if name in decided:
+            stored[name] = decided[name]
+        else:
+            value = given.get(name)
+            stored[name] = make() if value is None else _reshape(field.kind, value)
+    return stored | {name: value for name, value in decided.items() if name.startswith("_")}
 
 
+# What `build_stored` puts into an object of a noun: to look for it would take as long as the rest.
+_STORED: Final[dict[str, list[tuple[Field, Callable[[], Any]]]]] = {}
 _OWN: Final = ("id", "created", "livemode")  # every object has them from the store
 
 
@@ -216,23 +227,29 @@ def changes(noun: Resource, given: Params) -> dict[str, Any]:
 
 def _read_kept(field: Field, given: Params) -> Any:
     value = given.get(field.name)
-    if field.kind.type == "free":
-        return merge({}, value or {})
-    if value is None:
-        return _choose_initial(field)
-    return _reshape(field.kind, value)
+    return _initial(field)() if value is None else _reshape(field.kind, value)
 
 
-def _choose_initial(field: Field) -> Any:
+def _initial(field: Field) -> Callable[[], Any]:
     if field.default is not None or field.nullable:
-        return field.default
-    return {"amount": 0, "list": [], "object": {}}.get(field.kind.type)
+        return lambda: field.default
+    return _EMPTY.get(field.kind.type, lambda: None)
+
+
+_EMPTY: Final[Mapping[str, Callable[[], Any]]] = {
+    "amount": int,
+    "list": list,
+    "object": dict,
+    "free": dict,
+}
 
 
 def _reshape(kind: Kind, value: Any) -> Any:
     """A value as answers show it; parts that were not given are null, or left out."""
-    if kind.entry is not None:
+    if kind.type == "list" and kind.entry is not None:
         return [_reshape(kind.entry, one) for one in value]
+    if kind.type == "free":
+        return merge({}, value)
     if kind.type != "object":
         return value
     return {

@@ -7,10 +7,9 @@ destination here; its VAT differs by country.
 `resources.landed_cost_quotes` calls `quote`.
 """
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from svc.sandbox.reference import fx
 from svc.service.facts import EU_COUNTRIES
@@ -115,8 +114,7 @@ WARNINGS: Final = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class ItemCharges:
+class ItemCharges(NamedTuple):
     """The charges on one item, in minor units of the quote's currency.
 
     `duty_rate_bps` is the rate that was applied: 0 for domestic goods, below a threshold and where
@@ -128,8 +126,7 @@ class ItemCharges:
     duty_rate_bps: int
 
 
-@dataclass(frozen=True, slots=True)
-class Duties:
+class Duties(NamedTuple):
     """The charges on an import in minor units; `total` is the sum of duty, vat and fees.
 
     `vat` holds the VAT on freight besides that of the lines. `warnings` are objects with `code`,
@@ -194,14 +191,13 @@ def _chapter(item: Mapping[str, Any]) -> str:
 
 
 def _warnings(items: Sequence[Mapping[str, Any]], country: str) -> list[dict[str, str]]:
-    causes = [_causes(item, country) for item in items]
-    if not any(causes):
-        return []
-    names = Counter(item["name"] for item in items)
+    names = [item["name"] for item in items]
     found = []
-    for index, item in enumerate(items):
-        label = item["name"] if names[item["name"]] == 1 else f"items[{index}]"
-        found += [_build_warning(code, label, country) for code in causes[index]]
+    for index, (name, item) in enumerate(zip(names, items, strict=True)):
+        for code in _causes(item, country):
+            label = name if names.count(name) == 1 else f"items[{index}]"
+            message = WARNINGS[code].format(item=label, country=country)
+            found.append({"code": code, "item": label, "message": message})
     return found
 
 
@@ -212,11 +208,3 @@ def _causes(item: Mapping[str, Any], country: str) -> list[str]:
         "destination_not_supported": destination(country) == "other",
     }
     return [code for code, applies in causes.items() if applies]
-
-
-def _build_warning(code: str, item: str, country: str) -> dict[str, str]:
-    return {
-        "code": code,
-        "item": item,
-        "message": WARNINGS[code].format(item=item, country=country),
-    }

@@ -103,8 +103,7 @@ _LOCALES: Final = {
 
 def list_methods(currency: str, country: str, capture_method: str) -> list[str]:
     """Lists the methods of an order by its currency, shipping country and way of capture."""
-    besides = (m.name for m in METHODS if _fits(m, currency, country, capture_method))
-    return [CARD, *besides]
+    return [CARD, *_list_besides_card(currency, country, capture_method)]
 
 
 def kind(method: str) -> MethodKind:
@@ -121,8 +120,11 @@ def locale(country: str) -> str:
 
 
 @lru_cache
-def _fits(method: PaymentMethod, currency: str, country: str, capture_method: str) -> bool:
-    if capture_method == "manual" and not method.manual:
-        return False
-    in_country = method.countries is None or country in method.countries
-    return in_country and currency in method.currencies
+def _list_besides_card(currency: str, country: str, capture_method: str) -> tuple[str, ...]:
+    return tuple(
+        method.name
+        for method in METHODS
+        if currency in method.currencies
+        and (method.countries is None or country in method.countries)
+        and (method.manual or capture_method != "manual")
+    )

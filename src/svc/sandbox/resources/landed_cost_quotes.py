@@ -21,11 +21,13 @@ VALIDITY: Final = 24 * 3600 * clock.SECOND  # informative; a quote is retrievabl
 
 def create(tx: Transaction, params: Params) -> Doc:
     """Quotes what the caller described."""
+    items = read_kept(RESOURCE, "items", params)
+    goods.value(items)  # nothing can be computed from more than an amount can hold
     quote = make(
         tx,
         currency=params["currency"],
         shipping=read_kept(RESOURCE, "shipping", params),
-        items=read_kept(RESOURCE, "items", params),
+        items=items,
         ship_from=params.get("ship_from_country") or tx.settings["country"],
         freight=params.get("shipping_amount", 0),
     )
@@ -42,8 +44,7 @@ def make(
     ship_from: str,
     freight: int,
 ) -> Doc:
-    """Computes a quote, which is not stored yet; `freight` is in minor units."""
-    goods.value(items)
+    """Computes a quote, not stored yet, of goods that `goods.value` has taken; minor units."""
     result = customs.quote(
         currency=currency,
         country=shipping["country"],

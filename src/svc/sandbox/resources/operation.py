@@ -129,17 +129,15 @@ def _list_shown_once(noun: Resource) -> list[str]:
 
 
 def _creation(noun: Resource, make: Callable[[Transaction, Params], Doc]) -> CarryOut:
+    """The answer to a creation, the only one that shows what is secret."""
+    kept_as = {name: name for name in ("id", "object", *(field.name for field in noun.fields))}
+    kept_as.update({name: f"_{name}" for name in _list_shown_once(noun)})
+
     def made(tx: Transaction, _: Doc, params: Params) -> Doc:
-        return view_created(noun, make(tx, params))
+        doc = make(tx, params)
+        return {name: doc[kept] for name, kept in kept_as.items() if kept in doc}
 
     return made
-
-
-def view_created(noun: Resource, doc: Doc) -> Doc:
-    """The answer to a creation, the only one that shows what is secret."""
-    shown = {**public(doc), **{name: doc[f"_{name}"] for name in _list_shown_once(noun)}}
-    order = ("id", "object", *(field.name for field in noun.fields if field.name != "id"))
-    return {name: shown[name] for name in order if name in shown}
 
 
 def _step(act: Callable[[Transaction, Doc, Params], Doc]) -> CarryOut:

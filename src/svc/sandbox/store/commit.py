@@ -128,15 +128,15 @@ class GroupCommit:
         answers: list[Callable[[], None]] = []
         changed = False
         for call in calls:
-            ids, clock, changes = self._shared.ids, self._clock.dump(), self._store.changes
-            position = ids.position
+            ids, changes = self._shared.ids, self._store.changes
+            drawn, moment = ids.position, self._clock.position
             self._store.begin_part()
             try:
                 result = self.read(call.mode, call.fn, call.now)
             except BaseException as error:  # noqa: BLE001  raised again where the caller waits
                 answers.append(partial(call.answer.set_exception, error))
-                self._clock.load(clock)
-                ids.rewind(position)
+                self._clock.rewind(moment)
+                ids.rewind(drawn)
                 self._shared.ids = ids
                 self._shared.forget()
                 self._store.end_part(undo=True)

@@ -256,11 +256,12 @@ def test_an_unexpected_exception_is_500_without_a_trace(
 def test_what_breaks_before_a_room_is_answered_as_any_break(sandbox: AsgiSandbox) -> None:
     """In the shape of an error, and with no word of what it was."""
     answers: list[Any] = []
-    no_headers = {"type": "http", "method": "GET", "path": "/v1/orders"}
+    head = {"method": "POST", "query_string": b"", "headers": [], "http_version": "1.0"}
+    no_path = {"type": "http", "path": None, **head}
 
     async def nothing(message: Any = None) -> Any:
         answers.append(message)
 
-    asyncio.run(sandbox.app(no_headers, nothing, nothing))
+    asyncio.run(sandbox.app(no_path, nothing, nothing))
     start, body = answers
     assert (start["status"], json.loads(body["body"])["code"]) == (500, "internal_error")

@@ -12,6 +12,7 @@ from svc import __version__
 from svc.sandbox.api.memory import RunMemory
 from svc.sandbox.control.app import ControlApi
 from svc.sandbox.engine import Engine
+from svc.sandbox.http.exchange import AsgiRequest
 from svc.sandbox.parameters.problems import Problem
 from svc.sandbox.store.settings import DEFAULTS
 from unit.sandbox.lab import (
@@ -61,10 +62,11 @@ def surface_of(engine: Engine) -> Any:
     room = ControlApi(engine, RunMemory())
 
     async def app(scope: Any, receive: Any, send: Any) -> None:
+        request = AsgiRequest.of(scope, receive)
         try:
-            reply = await room.answer(scope, receive)
+            reply = await room.answer(request)
         except Problem as problem:
-            reply = room.refuse(problem, scope)
+            reply = room.refuse(problem, request)
         await reply.send(send)
 
     return app

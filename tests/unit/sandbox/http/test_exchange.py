@@ -1,6 +1,8 @@
 """Bodies of requests: to a limit in size and in time."""
 
 import asyncio
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 import pytest
@@ -8,9 +10,11 @@ import pytest
 from svc.sandbox.http.exchange import CallerGoneError, Limit, read_body
 from svc.sandbox.parameters.problems import Problem
 
+_ASKS_FIRST = {b"content-length": "5", b"expect": "100-continue"}
+
 
 def reading(
-    *messages: dict[str, Any], limit: Limit, headers: tuple[tuple[bytes, bytes], ...] = ()
+    *messages: dict[str, Any], limit: Limit, headers: Mapping[bytes, str] = MappingProxyType({})
 ) -> bytes:
     """Reads a body that arrives in pieces and then stalls."""
     waiting = list(messages)
@@ -20,7 +24,7 @@ def reading(
             await asyncio.sleep(60)
         return waiting.pop(0)
 
-    return asyncio.run(read_body({"headers": headers}, receive, limit))
+    return asyncio.run(read_body(headers, receive, limit))
 
 
 def piece(body: bytes, *, more: bool = True) -> dict[str, Any]:
@@ -38,9 +42,8 @@ def test_body_is_put_together_up_to_its_limit() -> None:
 
 def test_announced_length_is_refused_before_anybody_is_told_to_go_on() -> None:
     """Who asks first (`Expect: 100-continue`) need not send what would be refused."""
-    announced = (b"content-length", b"5")
     with pytest.raises(Problem) as caught:
-        reading(limit=Limit(4, seconds=1), headers=(announced, (b"expect", b"100-continue")))
+        reading(limit=Limit(4, seconds=1), headers=_ASKS_FIRST)
     assert caught.value.status == 413
 
 
@@ -54,9 +57,9 @@ def test_what_was_sent_of_a_large_body_is_read_and_let_go() -> None:
         async def receive(waiting: list[dict[str, Any]] = waiting) -> dict[str, Any]:
             return waiting.pop(0)
 
-        scope = {"headers": [(b"content-length", b"%d" % (sent * 1024**2))]}
+        headers = {b"content-length": str(sent * 1024**2)}
         with pytest.raises(Problem) as caught:
-            asyncio.run(read_body(scope, receive, Limit(1024)))
+            asyncio.run(read_body(headers, receive, Limit(1024)))
         assert (caught.value.status, len(waiting)) == (413, left)
 
 
@@ -84,12 +87,11 @@ class Cycle:
 
 def test_server_that_knows_how_far_a_body_has_come_is_believed() -> None:
     """What is whole is read; half of one is waited for no longer than any other."""
-    scope: dict[str, Any] = {"headers": []}
     whole, half = (Cycle(more_body=more) for more in (False, True))
     limit = Limit(5, seconds=0.01)
-    assert asyncio.run(read_body(scope, whole.receive, limit)) == b"abc"
+    assert asyncio.run(read_body({}, whole.receive, limit)) == b"abc"
     with pytest.raises(Problem) as caught:
-        asyncio.run(read_body(scope, half.receive, limit))
+        asyncio.run(read_body({}, half.receive, limit))
     assert caught.value.code == "request_timeout"
 
 
