@@ -11,7 +11,6 @@ from typing import Any, Final, NamedTuple
 from simulation.service import Identity, frozen
 from svc import service
 from svc.cli import post
-from svc.cli.framework.fields import with_fields
 from svc.cli.framework.nouns import noun_app
 from svc.cli.framework.session import Session
 from svc.client.options import options_of
@@ -175,8 +174,7 @@ def _taking(operation: str) -> Callable[..., None]:
     app = noun_app(noun)
     command = next(each.callback for each in app.registered_commands if each.name == verb)
     assert command is not None
-    # The registry has given it its options where a command of this process has loaded it.
-    return command if hasattr(command, "rows") else with_fields(command, options_of(operation))
+    return command
 
 
 def _pairs(body: dict[str, Any], inside: str = "") -> list[tuple[str, str, Any]]:

@@ -54,7 +54,6 @@ BEHIND: Final = {
         "svc.listen.http.answers",
         "svc.listen.http.requests",
     },
-    "simulation/wishes.py": {"svc.cli.framework.fields"},
     # Rules are taken out of the program, to see that they are missed.
     "simulation/listener_histories.py": {"svc.listen.inbox.ledger"},
     "simulation/sabotage.py": {"svc.delivery.journal.transaction"},

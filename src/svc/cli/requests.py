@@ -90,7 +90,9 @@ def record_of(intent: Intent, *, in_flight: bool) -> dict[str, Any]:
         "body_sha256": intent.body_sha256,
         "sendings": intent.sendings,
         "last_sent": utc(intent.last_sent_at),
-        "resumable_until": _until(intent),
+        "resumable_until": utc(intent.first_sent_at + KEY_SAFE_SECONDS)
+        if intent.is_unresolved
+        else None,
         "settled": utc(intent.settled_at) if intent.settled_at is not None else None,
         "http_status": settled.status if settled else None,
         "request_id": settled.request_id if settled else None,
@@ -98,12 +100,6 @@ def record_of(intent: Intent, *, in_flight: bool) -> dict[str, Any]:
         "batch": intent.batch,
         "row": intent.row,
     }
-
-
-def _until(intent: Intent) -> str | None:
-    if not intent.is_unresolved:
-        return None
-    return utc(intent.first_sent_at + KEY_SAFE_SECONDS)
 
 
 app = make_word("requests")

@@ -104,7 +104,8 @@ def _key_facts(session: Session, facts: dict[str, Any]) -> SvcError | None:
     except AuthError as error:
         facts.update(_variable_facts(session))
         return error
-    added = None if key.source == VARIABLE else _find_added(session)
+    fact = None if key.source == VARIABLE else session.key_facts.find(session.key_place())
+    added = None if fact is None else fact.added_at
     days = None if added is None else days_old(added, session.clock.now())
     values = (key.fingerprint, key.kind, key.source, None if added is None else utc(added), days)
     facts.update(zip(names, values, strict=True))
@@ -118,11 +119,6 @@ def _variable_facts(session: Session) -> dict[str, Any]:
         return {}
     key = api_keys.parse(api_keys.without_line_end(text), VARIABLE)
     return {"key": key.fingerprint, "key_kind": key.kind, "key_source": VARIABLE}
-
-
-def _find_added(session: Session) -> float | None:
-    fact = session.key_facts.find(session.key_place())
-    return None if fact is None else fact.added_at
 
 
 def _service_facts(session: Session, facts: dict[str, Any]) -> SvcError | None:

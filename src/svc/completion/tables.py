@@ -115,13 +115,10 @@ def kind_of(values: Values) -> str:
 
 def _words(tree: Tree, commands: tuple[Command, ...]) -> dict[str, Words]:
     found: dict[str, Words] = {}
-    for values in _all_values(tree, commands):
+    every = [option.values for command in commands for option in tree.options_of(command)]
+    every += [argument.values for command in commands for argument in command.arguments]
+    for values in every:
         if values.words and found.setdefault(values.name, values.words) != values.words:
             message = f"two sets of words are called {values.name}"
             raise ValueError(message)
     return found
-
-
-def _all_values(tree: Tree, commands: tuple[Command, ...]) -> list[Values]:
-    found = [option.values for command in commands for option in tree.options_of(command)]
-    return found + [each.values for command in commands for each in command.arguments]

@@ -237,17 +237,15 @@ def _number_of(text: str) -> Any:
         return text
 
 
-def _list_of(text: str) -> list[str]:
-    return [part.strip() for part in text.split(",") if part.strip()]
-
-
 SETTINGS: Final[Mapping[str, ConfigField]] = {
     "active_profile": ConfigField(profile_name),
     "output": ConfigField(one_of(FORMATS)),
     "color": ConfigField(one_of(COLORS)),
     "max_time": ConfigField(seconds, _number_of),
     "cache": ConfigField(_flag, _flag_of),
-    "keyring_backends": ConfigField(_classes, _list_of),
+    "keyring_backends": ConfigField(
+        _classes, lambda text: [part.strip() for part in text.split(",") if part.strip()]
+    ),
 }
 
 PROFILE: Final[Mapping[str, ConfigField]] = {

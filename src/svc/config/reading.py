@@ -187,7 +187,8 @@ class _Checker:
         return MappingProxyType(found)
 
     def build_error(self, where: tuple[str, ...], complaint: str) -> ConfigError:
-        return _error(self._path, self._line(where), f"{_format_path(where)} {complaint}.")
+        line = line_of(self._text, where)
+        return _error(self._path, line, f"{_format_path(where)} {complaint}.")
 
     def _build_unknown(self, where: tuple[str, ...], known: Any) -> ConfigError:
         from svc.nearest import find_near_words
@@ -196,11 +197,8 @@ class _Checker:
         hint = f"Did you mean {near[0]}?" if near else f"Known here: {', '.join(known)}"
         if "key" in where[-1].lower() and not near:
             hint = "API keys are not kept in this file: svc keys add"
-        return _error(self._path, self._line(where), f"{_format_path(where)} is not known.", hint)
-
-    def _line(self, where: tuple[str, ...]) -> int | None:
-
-        return line_of(self._text, where)
+        line = line_of(self._text, where)
+        return _error(self._path, line, f"{_format_path(where)} is not known.", hint)
 
 
 def _toml(text: str, path: Path) -> dict[str, Any]:

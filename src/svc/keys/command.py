@@ -8,12 +8,11 @@ import shlex
 import subprocess
 from collections.abc import Mapping
 from pathlib import Path
-from threading import Thread
 from typing import Final
 
 from svc.errors import AuthError, system_words
+from svc.keys.keyrings.backend import within
 from svc.redaction import redact
-from svc.system import signals
 from svc.system.processes import find_program
 
 SECONDS: Final = 10.0
@@ -58,22 +57,13 @@ def read_key_from(command: str, env: Mapping[str, str], seconds: float = SECONDS
 def _outputs(
     process: "subprocess.Popen[bytes]", command: str, seconds: float
 ) -> tuple[bytes, bytes]:
-    found: list[tuple[bytes, bytes]] = []
-    reader = Thread(target=lambda: found.append(process.communicate()), daemon=True)
-    reader.start()
-
-    def has_ended(limit: float) -> bool:
-        reader.join(limit)
-        return not reader.is_alive()
-
     try:
-        ended = signals.wait(has_ended, seconds)
+        return within(seconds, process.communicate, lambda: 0.0)
+    except TimeoutError:
+        raise _build_error(command, f"it takes more than {seconds:g} s") from None
     finally:
-        if reader.is_alive():
+        if process.returncode is None:
             process.kill()
-    if not ended:
-        raise _build_error(command, f"it takes more than {seconds:g} s")
-    return found[0]
 
 
 def _first_line(data: bytes) -> str:

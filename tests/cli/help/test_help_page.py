@@ -10,7 +10,7 @@ import typer
 from support.on_terminal import OnTerminal
 from support.running import Svc
 from svc.cli.framework.app import app
-from svc.cli.framework.help_page import HelpPage, fold, without_signs
+from svc.cli.framework.help_page import HelpPage, fold, format_facts
 from svc.cli.framework.registry import COMMANDS, EVENT_VERBS, load
 
 pytestmark = pytest.mark.smoke
@@ -104,9 +104,24 @@ def test_meanings_stand_below_long_names_on_a_narrow_page() -> None:
 
 def test_limits_are_said_in_words() -> None:
     """And an end that is only the machine's is left out."""
-    assert without_signs("At once.  [default: 8; 1<=x<=256]") == "At once. (default: 8; 1 to 256)"
-    assert without_signs("N.  [0<=x<=9223372036854775807]") == "N. (at least 0)"
-    assert without_signs("N.  [default: 8.0; x>=0.1]") == "N. (default: 8; at least 0.1)"
+    made = typer.Typer()
+
+    @made.command()
+    def many(
+        at_once: int = typer.Option(8, min=1, max=256),
+        whole: int = typer.Option(None, min=0, max=9223372036854775807),
+        part: float = typer.Option(8.0, min=0.1),
+        none: int = typer.Option(0),
+    ) -> None:
+        raise NotImplementedError(at_once, whole, part, none)
+
+    params = {each.name: each for each in typer.main.get_command(made).params}
+    said = {name: format_facts(each, is_required=False) for name, each in params.items()}
+    assert said["at_once"] == " (default: 8; 1 to 256)"
+    assert said["whole"] == " (at least 0)"
+    assert said["part"] == " (default: 8; at least 0.1)"
+    assert said["none"] == " (default: 0)"
+    assert format_facts(params["whole"], is_required=True) == " (at least 0; required)"
 
 
 @pytest.mark.parametrize("width", [20, 40, 78, 200])

@@ -198,7 +198,9 @@ def _with_service(session: Session, tables: BatchTables, facts: BatchFacts) -> B
     hints = {one.key_fingerprint for one in evidence.list_sources(EFFECTIVE)} - {""}
     hints |= {one.key_fingerprint for one in facts.duplicates}
     hints -= {facts.own_key}
-    dated = any(map(_has_date, evidence.select((Known.UNKNOWN,), is_recorded=True)))
+    unknown = evidence.select((Known.UNKNOWN,), is_recorded=True)
+    # Of those the age of the key is known by the service's clock (R4).
+    dated = any(one.intent and one.intent.dated_at is not None for one in unknown)
     settled = [known for known in Known if known is not Known.UNKNOWN]
     told = evidence.select(settled, is_recorded=False)
     ids = (str(one.object_id) for one in told if one.object_id)
@@ -234,11 +236,6 @@ def _has_failed(client: Client, one: Evidence) -> bool:
     if one.object_id is None or not _is_readable(one.object_id):
         return False
     return has_failed(client.send(find.retrieve(one.object_id)).data)
-
-
-def _has_date(one: Evidence) -> bool:
-    """Whether the age of an unresolved request's key is known by the service's clock (R4)."""
-    return one.known is Known.UNKNOWN and one.intent is not None and one.intent.dated_at is not None
 
 
 def _is_readable(identifier: str) -> bool:

@@ -142,12 +142,8 @@ def refuse_secrets_in(batch_input: BatchInput, key: str) -> None:
             refuse_secrets(key, *[row.body for row in piece], *{row.path for row in piece})
             continue
         for row in piece:
-            _refuse_secret(key, row)
-
-
-def _refuse_secret(key: str, row: BatchRow) -> None:
-    try:
-        refuse_secrets(key, row.body, row.path)
-    except AuthError as error:
-        error.message = f"Line {row.line} holds a secret."
-        raise
+            try:
+                refuse_secrets(key, row.body, row.path)
+            except AuthError as error:
+                error.message = f"Line {row.line} holds a secret."
+                raise

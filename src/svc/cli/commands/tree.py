@@ -5,16 +5,15 @@ scripts that `svc.completion` makes of it; a test compares them with the folder 
 project. `values` says which values each parameter can have.
 """
 
-import inspect
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, Final, Literal, NamedTuple, get_args, get_origin
+from typing import Any, Final
 
 import typer
 
-from svc.cli.commands.values import ENVIRONMENT, MOVES_MONEY, Declared, is_named, values_of
-from svc.cli.framework.options import DECLARED, Set, options_of
+from svc.cli.commands.values import ENVIRONMENT, MOVES_MONEY, is_named, values_of
+from svc.cli.framework.options import options_of
 from svc.cli.framework.registry import COMMANDS, EVENT_VERBS, SHORT_NAMES, load
 from svc.client.options import RequestOption
 from svc.completion import SHELLS
@@ -27,19 +26,7 @@ _PANELS: Final[dict[str, OptionGroup]] = {
     "Global options": "global",
 }
 _SHARED: Final[tuple[OptionGroup, ...]] = ("request", "list", "preview", "global")
-_TYPES: Final[dict[object, Type]] = {int: "integer", float: "number"}
-
-
-class _OptionKind(NamedTuple):
-    """What a parameter takes, as its function declares it: Typer keeps it elsewhere each time."""
-
-    type: Type
-    minimum: float | None = None
-    maximum: float | None = None
-    choices: tuple[str, ...] = ()
-
-
-_TEXT: Final = _OptionKind("text")
+_TYPES: Final[dict[str, Type]] = {"int": "integer", "float": "number"}
 _NO_ROWS: Final[Mapping[str, RequestOption]] = {}
 
 
@@ -50,18 +37,13 @@ def tree() -> Tree:
     root = typer.main.get_command(app)
     context = root.make_context("svc", [], resilient_parsing=True)
     commands = tuple(_command((name,), load(name), context) for name in COMMANDS)
-    kinds = _kinds(DECLARED["everywhere"])
-    shared: dict[OptionGroup, tuple[Option, ...]] = {
-        "request": _list_shared("write"),
-        "list": _list_shared("listing"),
-        "preview": _list_shared("preview"),
-        "global": tuple(
-            _option("", param, kinds)
-            for param in root.get_params(context)
-            if _group(param) == "global"
-        ),
+    params = [*root.get_params(context)]
+    params += [*options_of("write"), *options_of("listing"), *options_of("preview")]
+    shared = {
+        group: tuple(_option("", param) for param in params if _group(param) == group)
+        for group in _SHARED
     }
-    own = tuple(_option("", param, {}) for param in root.params if _group(param) == "own")
+    own = tuple(_option("", param) for param in root.params if _group(param) == "own")
     help_text = root.help or ""
     top = Command(
         path=(),
@@ -85,10 +67,9 @@ def _command(path: tuple[str, ...], command: Any, parent: Any) -> Command:
     own = [
         param
         for param in command.params
-        if (_group(param) == "own" or _means_more(name, param))
+        if (_group(param) == "own" or is_named(name, param.opts[0]))  # with other values here
         and not getattr(param, "hidden", False)  # only there to be refused with a better word
     ]
-    kinds = _kinds(command.callback) if command.callback is not None else {}
     rows = {row.name: row for row in getattr(command.callback, "rows", ())}
     return Command(
         path=path,
@@ -97,10 +78,10 @@ def _command(path: tuple[str, ...], command: Any, parent: Any) -> Command:
         summary=_summary(help_text) if len(path) > 1 else COMMANDS[path[0]].summary,
         help=help_text,
         arguments=tuple(
-            _argument(name, param, kinds) for param in own if param.param_type_name == "argument"
+            _argument(name, param) for param in own if param.param_type_name == "argument"
         ),
         options=tuple(
-            _option(name, param, kinds, rows) for param in own if param.param_type_name == "option"
+            _option(name, param, rows) for param in own if param.param_type_name == "option"
         ),
         shared=tuple(group for group in _SHARED if group in taken),
         moves_money=name in MOVES_MONEY,
@@ -117,57 +98,22 @@ def _load(path: tuple[str, ...], word: str, child: Any) -> Any:
     return load(*path, word) if path == ("events",) and word in EVENT_VERBS else child
 
 
-def _means_more(command: str, param: Any) -> bool:
-    """Whether a shared option takes other values here than elsewhere."""
-    return param.param_type_name == "option" and is_named(command, param.opts[0])
-
-
 def _group(param: Any) -> OptionGroup:
     if "--help" in param.opts:
         return "global"
     return _PANELS.get(getattr(param, "rich_help_panel", None) or "", "own")
 
 
-def _list_shared(name: Set) -> tuple[Option, ...]:
-    kinds = _kinds(DECLARED[name])
-    return tuple(_option("", param, kinds) for param in options_of(name))
-
-
-def _kinds(function: Callable[..., object]) -> dict[str, _OptionKind]:
-    """The kinds of a function's parameters; where it is wrapped, of what is inside."""
-    declared = inspect.signature(function).parameters.values()
-    return {each.name: _kind(each.annotation, each.default) for each in declared}
-
-
-def _kind(annotation: Any, default: Any) -> _OptionKind:
-    info = default
-    if get_origin(annotation) is Annotated:
-        annotation, info = get_args(annotation)[:2]
-    kinds = (annotation, *get_args(annotation))
-    choices = next((get_args(kind) for kind in kinds if get_origin(kind) is Literal), ())
-    of = next((kind for kind in kinds if kind in _TYPES), None)
-    if of is None:
-        return _OptionKind("text", choices=choices)
-    return _OptionKind(_TYPES[of], getattr(info, "min", None), getattr(info, "max", None))
-
-
-def _option(
-    command: str,
-    param: Any,
-    kinds: dict[str, _OptionKind],
-    rows: Mapping[str, RequestOption] = _NO_ROWS,
-) -> Option:
+def _option(command: str, param: Any, rows: Mapping[str, RequestOption] = _NO_ROWS) -> Option:
     # The long name first: Typer keeps the names of --help in no order.
     names = tuple(sorted(param.opts, key=lambda name: not name.startswith("--")))
     flag = bool(param.is_flag)
-    kind = kinds.get(param.name, _TEXT)
     row = rows.get(names[0])
-    taken = Declared(names[0], param.metavar, param.help or "", kind.choices)
     return Option(
         names=names,
         negatives=tuple(param.secondary_opts),
         group=_group(param),
-        type="flag" if flag else kind.type,
+        type="flag" if flag else _TYPES.get(param.type.name.partition(" ")[0], "text"),
         metavar=None if flag else param.metavar,
         help=param.help or "",
         default=_default(param),
@@ -176,10 +122,10 @@ def _option(
         value_optional=not flag
         and (param.metavar or "").startswith("[")
         and param.metavar.endswith("]"),
-        minimum=kind.minimum,
-        maximum=kind.maximum,
+        minimum=getattr(param.type, "min", None),
+        maximum=getattr(param.type, "max", None),
         environment=ENVIRONMENT.get(names[0]),
-        values=ANYTHING if flag else values_of(command, taken, row.words if row else ""),
+        values=ANYTHING if flag else values_of(command, names[0], param, row.words if row else ""),
     )
 
 
@@ -193,16 +139,14 @@ def _default(param: Any) -> object:
     return str(value)
 
 
-def _argument(command: str, param: Any, kinds: Mapping[str, _OptionKind]) -> Argument:
-    choices = kinds.get(param.name, _TEXT).choices
-    taken = Declared(param.name, param.metavar, param.help or "", choices)
+def _argument(command: str, param: Any) -> Argument:
     return Argument(
         name=param.name,
         metavar=param.metavar or param.name.upper(),
         help=param.help or "",
         required=bool(param.required),
         repeatable=param.nargs != 1,
-        values=values_of(command, taken),
+        values=values_of(command, param.name, param),
     )
 
 
@@ -220,11 +164,6 @@ def scripts() -> dict[str, str]:
     return {name: script(shell, known) for shell, name in SHELLS.items()}
 
 
-def write_scripts(folder: Path) -> None:
-    """Writes every completion script into a folder."""
-    for name, text in scripts().items():
-        (folder / name).write_text(text, encoding="utf-8", newline="\n")
-
-
 if __name__ == "__main__":
-    write_scripts(Path(sys.argv[1]))
+    for name, text in scripts().items():
+        Path(sys.argv[1], name).write_text(text, encoding="utf-8", newline="\n")

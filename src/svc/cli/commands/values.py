@@ -8,7 +8,7 @@ the help says `ord_...`. Tables here have the rest, from svc's lists (event type
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
-from typing import Final, NamedTuple, get_args
+from typing import Any, Final, get_args
 
 from svc import service
 from svc.batch import operations
@@ -202,28 +202,22 @@ ENVIRONMENT: Final = {
 }
 
 
-class Declared(NamedTuple):
-    """A parameter as its function declares it: name, metavar, help and choices."""
+def values_of(command: str, name: str, param: Any, words: str = "") -> Values:
+    """Returns the possible values of Typer's `param`, an option by its long name.
 
-    name: str
-    metavar: str | None
-    help: str
-    choices: tuple[str, ...]
-
-
-def values_of(command: str, param: Declared, words: str = "") -> Values:
-    """Returns a parameter's possible values; `words` names a set for an option of an API field."""
+    `words` names a set for an option of an API field.
+    """
     if words:
         return _FIELDS[words]
-    known = _HERE.get((command, param.name)) or _EVERYWHERE.get(param.name)
+    known = _HERE.get((command, name)) or _EVERYWHERE.get(name)
     if known is not None:
         return known
-    if param.choices:
-        name = param.name.removeprefix("--").replace("-", "_")
-        return _words(_NOT_A_NAME.sub("_", f"{command} {name}".strip()), param.choices, closed=True)
+    if choices := getattr(param.type, "choices", ()):
+        name = name.removeprefix("--").replace("-", "_")
+        return _words(_NOT_A_NAME.sub("_", f"{command} {name}".strip()), choices, closed=True)
     if "FILE" in (param.metavar or "").strip("[]").split("|"):
         return Values(files=True)
-    ids = tuple(_ID_IN_HELP.findall(param.help))
+    ids = tuple(_ID_IN_HELP.findall(param.help or ""))
     return Values(ids=ids) if ids else ANYTHING
 
 

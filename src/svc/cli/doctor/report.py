@@ -26,6 +26,7 @@ _SHOWN_MAX: Final = 5
 
 def report_of(session: Session, findings: Sequence[Finding]) -> dict[str, Any]:
     """Builds the report: versions, system, findings, and names of variables and settings."""
+    found = {each.name.lower(): each.version for each in distributions() if each.name}
     return {
         "object": "report",
         "svc": __version__,
@@ -34,17 +35,12 @@ def report_of(session: Session, findings: Sequence[Finding]) -> dict[str, Any]:
         "program": redact(str(Path(sys.argv[0]).absolute())),
         "terminal": session.env.get("TERM"),
         "language": session.env.get("LC_ALL") or session.env.get("LANG"),
-        "libraries": _libraries(),
+        "libraries": {name: found[name] for name in _LIBRARIES if name in found},
         "variables": sorted(name for name in session.env if name.startswith("SVC_")),
         "settings": _settings(session),
         "bug_reports": _bug_reports(session),
         "checks": [finding.as_data() for finding in findings],
     }
-
-
-def _libraries() -> dict[str, str]:
-    found = {each.name.lower(): each.version for each in distributions() if each.name}
-    return {name: found[name] for name in _LIBRARIES if name in found}
 
 
 def _settings(session: Session) -> list[str]:

@@ -1,12 +1,11 @@
 """Makes options of the fields of a request, and a request body of the values that were typed.
 
-`registry` gives a command its options by `with_fields`; when it runs, their values are put into
-`session.given.fields`, of which `sending` makes the request.
+`nouns` gives a command its options by `parameter_of`; when it runs, it puts the body of their
+values into `session.given.fields`, of which `sending` makes the request.
 """
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from functools import wraps
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -18,31 +17,17 @@ from svc.errors import UsageError
 if TYPE_CHECKING:
     from svc.client.fields import Incomplete
 
-CommandFunction = Callable[..., None]
 
-
-def with_fields(command: CommandFunction, rows: Sequence[RequestOption]) -> CommandFunction:
-    """Returns the command with an option added for each row, behind its arguments.
-
-    The values that were typed lie in `session.given.fields` when the command runs.
-    """
-    own = list(inspect.signature(command).parameters.values())
-    arguments = [each for each in own if each.default is inspect.Parameter.empty]
-    others = own[len(arguments) :]
-
-    @wraps(command)
-    def taking(**values: Any) -> None:
-        given = {row.key: values.pop(row.key) for row in rows}
-        from svc.cli.framework.inputs import file_reader
-
-        session = values["ctx"].obj
-        session.given.fields = body_of(rows, given, file_reader(session.streams.stdin))
-        command(**values)
-
-    parameters = [*arguments, *map(_parameter, rows), *others]
-    taking.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-    taking.rows = tuple(rows)  # type: ignore[attr-defined]
-    return taking
+def parameter_of(row: RequestOption) -> inspect.Parameter:
+    """Returns the option of a field as a parameter of a command, as Typer reads it."""
+    kinds: dict[str, Any] = {"flag": bool, "text": str | None, "amount": str | None}
+    option = typer.Option(row.name, metavar=row.metavar or None, help=row.help)
+    return inspect.Parameter(
+        row.key,
+        inspect.Parameter.POSITIONAL_OR_KEYWORD,
+        default=False if row.kind == "flag" else None,
+        annotation=Annotated[kinds.get(row.kind, list[str] | None), option],
+    )
 
 
 def body_of(
@@ -63,17 +48,6 @@ def body_of(
         if value not in (None, [], {}):
             _put(body, row, value)
     return body
-
-
-def _parameter(row: RequestOption) -> inspect.Parameter:
-    kinds: dict[str, Any] = {"flag": bool, "text": str | None, "amount": str | None}
-    option = typer.Option(row.name, metavar=row.metavar or None, help=row.help)
-    return inspect.Parameter(
-        row.key,
-        inspect.Parameter.POSITIONAL_OR_KEYWORD,
-        default=False if row.kind == "flag" else None,
-        annotation=Annotated[kinds.get(row.kind, list[str] | None), option],
-    )
 
 
 def _value(

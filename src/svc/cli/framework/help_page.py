@@ -21,11 +21,6 @@ _SECOND_MIN: Final = 24  # columns of a meaning; where there are fewer it stands
 _CONTINUED: Final = 2  # columns that the next lines of a long name are set in
 _BELOW: Final = 6
 _NARROWEST: Final = 10
-# What the parser puts behind a meaning, as `  [default: 8.0; 1<=x<=64; required]`.
-_FACTS: Final = r"\s+\[((?:default: |required|-?[\d.]+<=x|x>=)[^\]]*)\]"
-_BETWEEN: Final = r"(-?[\d.]+)<=x<=(-?[\d.]+)"
-_AT_LEAST: Final = r"x>=(-?[\d.]+)"
-_DEFAULT: Final = r"default: \(?(.+?)(?:\.0)?\)?"
 _WORD: Final = r"""(?:[^\s'"]|'[^']*'|"[^"]*")+"""
 _TOGETHER: Final = rf"-[^\s=]+ (?!-){_WORD}|{_WORD}"  # an option keeps its value
 
@@ -90,8 +85,7 @@ class HelpPage:
 
     def write_dl(self, rows: Sequence[tuple[str, str]]) -> None:
         """Writes names and what they mean, beside each other or, on a narrow page, below."""
-        clear = [(name, without_signs(meaning)) for name, meaning in rows]
-        lines = columns(clear, self.width, indent=self._indent, most=_FIRST_MAX, color=self.color)
+        lines = columns(rows, self.width, indent=self._indent, most=_FIRST_MAX, color=self.color)
         self.write("".join(f"{line}\n" for line in lines))
 
     def write_examples(self, examples: Sequence[str], title: str = "") -> None:
@@ -178,27 +172,6 @@ def apply_style(text: str, style: str, *, color: bool) -> str:
     return paint(text, style)
 
 
-def without_signs(meaning: str) -> str:
-    """Formats default, limits and required in one way: `(default: 8; 1 to 64)`."""
-    if "[" not in meaning:
-        return meaning
-    return re.sub(
-        _FACTS, lambda found: f" ({'; '.join(map(_fact, found[1].split('; ')))})", meaning
-    )
-
-
-def _fact(text: str) -> str:
-    """One of them; `1<=x<=256` is `1 to 256`, without an end that is only a machine's."""
-    if default := re.fullmatch(_DEFAULT, text):
-        return f"default: {default[1]}"
-    return re.sub(_AT_LEAST, r"at least \1", re.sub(_BETWEEN, _between, text))
-
-
-def _between(found: re.Match[str]) -> str:
-    low, high = found.groups()
-    return f"at least {low}" if float(high) >= 2**31 else f"{low} to {high}"
-
-
 def fold(command: str, width: int) -> list[str]:
     """Breaks a shell command between its words; each line but the last ends with a backslash."""
     if len(command) <= width:
@@ -230,10 +203,10 @@ def format_parameters(command: Any, ctx: Any, formatter: Any) -> None:
     for param in command.get_params(ctx):
         record = param.get_help_record(ctx)
         if record is not None:
-            name, meaning = record
-            if required.intersection(param.opts):
-                meaning += " (required)"
-            groups.setdefault(_group_of(param), []).append((name, meaning))
+            is_required = param.required or not required.isdisjoint(param.opts)
+            meaning = (param.help or "") + format_facts(param, is_required=is_required)
+            group = getattr(param, "rich_help_panel", None) or f"{param.param_type_name.title()}s"
+            groups.setdefault(group, []).append((record[0], meaning))
     shared = groups.pop("Global options", [])
     for title in filter(groups.get, groups):
         with formatter.section(title):
@@ -248,7 +221,15 @@ def format_parameters(command: Any, ctx: Any, formatter: Any) -> None:
         )
 
 
-def _group_of(param: Any) -> str:
-    if param.param_type_name == "argument":
-        return "Arguments"
-    return getattr(param, "rich_help_panel", None) or "Options"
+def format_facts(param: Any, *, is_required: bool) -> str:
+    """Formats default, limits and required behind a meaning, such as ` (default: 8; 1 to 64)`."""
+    default, told = param.default, param.show_default
+    if not isinstance(told, str):
+        is_told = told and default is not None and default is not False
+        told = str(default).removesuffix(".0") if is_told else ""
+    found = [f"default: {told}"] if told else []
+    low, high = getattr(param.type, "min", None), getattr(param.type, "max", None)
+    if low is not None:
+        found.append(f"at least {low}" if high is None or high >= 2**31 else f"{low} to {high}")
+    found += ["required"] if is_required else []
+    return f" ({'; '.join(found)})" if found else ""

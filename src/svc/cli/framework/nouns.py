@@ -4,44 +4,48 @@
 adds the event's verbs by `add_verb`; each command then sends through `sending`.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from inspect import Parameter, Signature
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from svc.cli.framework import options
 from svc.cli.framework.app import ListingVerb, ReadingVerb, WritingVerb, make_word
-from svc.cli.framework.registry import SHORT_NAMES, take_fields
+from svc.cli.framework.registry import SHORT_NAMES
 from svc.cli.framework.sending import send_awaited, send_due, send_list, send_read, send_write
 from svc.cli.framework.session import Session
 from svc.client.call import Body, Call, Encoding, QueryParams
 from svc.client.operations import build_list, post, retrieval
 from svc.service.model import Action, Field, Resource
 
+if TYPE_CHECKING:  # for what writes alone
+    from svc.client.options import RequestOption
+
 CommandBody = Callable[..., None]
 
 
-def noun_app(noun: Resource) -> typer.Typer:
-    """Makes the app of a noun: a command for each of its verbs."""
+def noun_app(noun: Resource, asked: Container[str] | None = None) -> typer.Typer:
+    """Makes the app of a noun: a command for each of its verbs.
+
+    With `asked` only the verbs named there have the options of their fields.
+    """
     short = _short_name(noun)
     more = "" if short == noun.word else f"\n\nIts short name is {short}."
     app = make_word(noun.word, more)
     for action in noun.actions:
-        add_verb(app, noun, action)
+        add_verb(app, noun, action, has_fields=asked is None or action.verb in asked)
     return app
 
 
-def add_verb(app: typer.Typer, noun: Resource, action: Action) -> None:
-    """Registers the command of one verb."""
+def add_verb(app: typer.Typer, noun: Resource, action: Action, *, has_fields: bool = True) -> None:
+    """Registers the command of one verb, with an option for each field unless it is only listed."""
     if action.verb == "list":
         app.command("list", cls=ListingVerb)(_list(noun, action))
     elif action.verb == "retrieve":
         app.command("retrieve", cls=ReadingVerb)(_retrieve(noun, action))
     else:
-        command = _write(noun, action)
-        take_fields(command, f"{noun.word}.{action.verb}")
-        app.command(action.verb, cls=WritingVerb)(command)
+        app.command(action.verb, cls=WritingVerb)(_write(noun, action, has_fields=has_fields))
 
 
 def _list(noun: Resource, action: Action) -> CommandBody:
@@ -85,31 +89,44 @@ def _retrieve(noun: Resource, action: Action) -> CommandBody:
     return _declare(command, noun, action, parameters)
 
 
-def _write(noun: Resource, action: Action) -> CommandBody:
+def _write(noun: Resource, action: Action, *, has_fields: bool) -> CommandBody:
     name = f"{noun.word}.{action.verb}"
+    parameters = [_identifier(noun)] if action.is_on_one else []
+    rows: tuple[RequestOption, ...] = ()
 
     def command(
-        ctx: typer.Context, *, wait: bool = False, over_limit: bool = False, **given: str
+        ctx: typer.Context, *, wait: bool = False, over_limit: bool = False, **given: Any
     ) -> None:
-        identifier = next(iter(given.values()), "")
+        from svc.cli.framework.fields import body_of
+        from svc.cli.framework.inputs import file_reader
+
+        session = Session.of(ctx)
+        identifier = given[parameters[0].name] if action.is_on_one else ""
+        session.given.fields = body_of(rows, given, file_reader(session.streams.stdin))
 
         def make(body: Body, *, encoding: Encoding | None = None) -> Call:
             return post(name, body, encoding, identifier)
 
         settles = noun.name if wait else None
         send_write(
-            Session.of(ctx),
+            session,
             make,
             settles=settles,
             changes=action.verb == "update",
             over_limit=over_limit,
         )
 
-    parameters = [_identifier(noun)] if action.is_on_one else []
+    if has_fields:
+        from svc.cli.framework.fields import parameter_of
+        from svc.client.options import options_of
+
+        rows = options_of(name)
+        parameters += map(parameter_of, rows)
     if action.settles:
         parameters.append(_parameter("wait", options.Wait, default=False))
     if action.limit:
         parameters.append(_parameter("over_limit", options.OverLimit, default=False))
+    command.rows = rows  # type: ignore[attr-defined]  # for help and `svc commands`
     return _declare(command, noun, action, parameters)
 
 

@@ -49,8 +49,7 @@ def confirm(session: Session, *why: str, otherwise: str = NOTHING_SENT) -> None:
             param="--yes",
             hint="Add --yes to go ahead",
         )
-    if not _is_yes(session, why, otherwise):
-        raise UsageError(f"Stopped: the answer was not yes. {otherwise}", code="not_confirmed")
+    _ask_yes(session, why, otherwise)
 
 
 def confirm_in_person(session: Session, param: str, *why: str) -> None:
@@ -66,8 +65,7 @@ def confirm_in_person(session: Session, param: str, *why: str) -> None:
             code="person_required",
             param=param,
         )
-    if not _is_yes(session, why, otherwise):
-        raise UsageError(f"Stopped: the answer was not yes. {otherwise}", code="not_confirmed")
+    _ask_yes(session, why, otherwise)
 
 
 def go_over_limit(session: Session, *, asked: bool) -> None:
@@ -79,8 +77,12 @@ def go_over_limit(session: Session, *, asked: bool) -> None:
     session.is_over_limit = True
 
 
-def _is_yes(session: Session, why: tuple[str, ...], otherwise: str) -> bool:
-    """Asks at the terminal, one line for each fact, without control characters (R61)."""
+def _ask_yes(session: Session, why: tuple[str, ...], otherwise: str) -> None:
+    """Asks at the terminal, one line for each fact, without control characters (R61).
+
+    Raises:
+        UsageError: the answer was not yes.
+    """
     streams = session.streams
     first, *others = (one_line(redact(fact)) for fact in why)
     width = streams.width(session.env)
@@ -93,7 +95,8 @@ def _is_yes(session: Session, why: tuple[str, ...], otherwise: str) -> bool:
         if isinstance(error, Stopped):
             error.told = True
         raise
-    return answer.lower() in ("y", "yes")
+    if answer.lower() not in ("y", "yes"):
+        raise UsageError(f"Stopped: the answer was not yes. {otherwise}", code="not_confirmed")
 
 
 def ask_line(session: Session, question: str) -> str:

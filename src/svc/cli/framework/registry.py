@@ -6,7 +6,7 @@ none: `nouns.noun_app` makes its verbs from its description. `app.Root` prints `
 `svc commands` and the completions list them.
 """
 
-from collections.abc import Callable, Container, Sequence
+from collections.abc import Container, Sequence
 from importlib import import_module
 from typing import Any, Final, NamedTuple
 
@@ -121,20 +121,6 @@ def module_of(*words: str) -> str:
 
 
 _EXAMPLE: Final = "$ "
-_TAKES: Final = "fields"
-
-
-def take_fields(command: Callable[..., None], operation: str) -> None:
-    """Marks a command with an operation, whose fields `load` adds to it as options."""
-    vars(command)[_TAKES] = operation
-
-
-def _app_of(*words: str) -> Any:
-    """The Typer app of a command; of a noun without a module that of its description."""
-    if words[0] == "events" or words[0] not in _NOUNS:
-        return import_module(module_of(*words)).app
-    noun = service.noun(words[0].replace("-", "_").removesuffix("s"))
-    return import_module("svc.cli.framework.nouns").noun_app(noun)
 
 
 def load(*words: str, asked: Container[str] | None = None) -> Any:
@@ -143,29 +129,22 @@ def load(*words: str, asked: Container[str] | None = None) -> Any:
     With `asked` only the group's verbs named there can be run; the others have a name and a
     summary alone, because making a verb takes half a millisecond.
     """
-    app = _app_of(*words)
+    if words[0] == "events" or words[0] not in _NOUNS:
+        app = import_module(module_of(*words)).app
+    else:
+        noun = service.noun(words[0].replace("-", "_").removesuffix("s"))
+        app = import_module("svc.cli.framework.nouns").noun_app(noun, asked)
     verbs = app.registered_commands
     if asked is not None and app.registered_callback is not None:
         app.registered_commands = [
             verb if _name(verb) in asked else _list_verb(verb) for verb in verbs
         ]
-    for verb in app.registered_commands:
-        _give_fields(verb)
     try:
         command = typer.main.get_command(app)
     finally:
         app.registered_commands = verbs
     command.name = words[-1]
     return command
-
-
-def _give_fields(verb: Any) -> None:
-    operation = vars(verb.callback).pop(_TAKES, "")
-    if operation:
-        from svc.cli.framework.fields import with_fields
-        from svc.client.options import options_of
-
-        verb.callback = with_fields(verb.callback, options_of(operation))
 
 
 def _name(verb: Any) -> str:

@@ -85,7 +85,9 @@ def _text(topic: str, part: str, session: Session) -> str:
         from svc.cli.help import assumptions
 
         return assumptions.text(width, part)
-    page = page_of(topic) if topic else _contents()
+    rows = Definitions(tuple((name, summary) for name, (_, summary) in TOPICS.items()))
+    contents = Page("Help pages: svc help TOPIC", (rows, "For a command: svc COMMAND --help"))
+    page = page_of(topic) if topic else contents
     return page.text(
         width,
         person=session.streams.person_reads,
@@ -112,11 +114,6 @@ def _data(topic: str, part: str) -> Any:
         "text": page.text(_WIDTH_MAX),
     }
     return {**shown, "rows": page.rows()}
-
-
-def _contents() -> Page:
-    rows = Definitions(tuple((name, summary) for name, (_, summary) in TOPICS.items()))
-    return Page("Help pages: svc help TOPIC", (rows, "For a command: svc COMMAND --help"))
 
 
 def _show_command(session: Session, words: list[str]) -> None:

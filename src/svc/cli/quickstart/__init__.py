@@ -135,7 +135,9 @@ class _Story:
     def _arrival(self, target: DemoTarget, records: Path, order: str) -> Any:
         self._title("The webhook arrives")
         event = self._await_forwarded(target, order)
-        seen = self._record_of(records, event["id"])
+        lines = records.read_text(encoding="utf-8").splitlines()
+        told = [json.loads(line) for line in lines if line.startswith("{")]
+        seen = any(one.get("id") == event["id"] and one.get("verified") is True for one in told)
         self._tell_found(event["type"], event["id"], "verified" if seen else "NOT VERIFIED")
         if not seen:
             raise CheckFailed("The webhook arrived but was not verified.")
@@ -151,12 +153,6 @@ class _Story:
             if event["type"] == "order.paid" and event["data"]["object"]["id"] == order:
                 return event
         raise CheckFailed(f"order.paid did not arrive within {_SECONDS:.0f} s.")
-
-    def _record_of(self, records: Path, event: str) -> bool:
-        return any(
-            record.get("id") == event and record.get("verified") is True
-            for record in _records(records)
-        )
 
     def _refund(self, payment: str) -> Any:
         argv = ("refunds", "create", "--payment", payment, "--amount", "4999")
@@ -194,9 +190,3 @@ class _Story:
     def _width(self) -> int | None:
         streams = self._session.streams
         return streams.width(self._session.env) if streams.person_reads else None
-
-
-def _records(path: Path) -> Iterator[dict[str, Any]]:
-    for line in path.read_text(encoding="utf-8").splitlines():
-        if line.startswith("{"):
-            yield json.loads(line)

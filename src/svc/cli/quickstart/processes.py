@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from svc.clock import Clock
 from svc.errors import CheckFailed, LocalError
@@ -36,7 +36,6 @@ class SvcProcesses:
         Raises:
             CheckFailed: when it fails, with its own words.
         """
-        said: _Said | None = None
         with subprocess.Popen(  # noqa: S603  our own program
             [*self._program, *argv, "-o", "json"],
             env=self._env,
@@ -49,11 +48,11 @@ class SvcProcesses:
             except BaseException:
                 process.kill()
                 raise
-        assert said is not None
+        out, err = said or (b"", b"")
         if process.returncode:
-            words = said.err.decode(errors="replace").strip()
+            words = err.decode(errors="replace").strip()
             raise CheckFailed(f"svc {' '.join(argv)} ended with {process.returncode}: {words}")
-        return json.loads(said.out)
+        return json.loads(out)
 
     @contextmanager
     def beside(self, *argv: str, log: Path) -> Iterator["subprocess.Popen[bytes]"]:
@@ -105,15 +104,10 @@ def _read_last_line(log: Path) -> str:
     return lines[-1] if lines else "it said nothing."
 
 
-class _Said(NamedTuple):
-    out: bytes
-    err: bytes
-
-
-def _read_output(process: "subprocess.Popen[bytes]", seconds: float) -> _Said | None:
+def _read_output(process: "subprocess.Popen[bytes]", seconds: float) -> tuple[bytes, bytes] | None:
     """What it has said on stdout and stderr, once it has ended."""
     try:
-        return _Said(*process.communicate(timeout=seconds))
+        return process.communicate(timeout=seconds)
     except subprocess.TimeoutExpired:
         return None
 
