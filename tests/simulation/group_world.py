@@ -13,13 +13,13 @@ from svc.errors import LocalError
 from svc.listen.forward.pending_acks import status_for_group
 from svc.listen.inbox.interfaces import Batch, StoreResult
 from svc.listen.inbox.sqlite import SqliteInbox
+from svc.listen.listener import Pipeline
 from svc.listen.log.address import LogAddress
 from svc.listen.log.connection import Message
 from svc.listen.log.errors import LogDown
 from svc.listen.log.group import ConsumerGroup, GroupSource
 from svc.listen.log.messages import Trust, headers_of
 from svc.listen.log.streams import ACK_SECONDS, MAX_DELIVERIES
-from svc.listen.pipeline import Pipeline
 from svc.listen.verify.verify import Delivery, read_facts
 
 _WAY: Final = 0.0005

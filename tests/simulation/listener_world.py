@@ -22,8 +22,9 @@ from svc.listen.inbox.history import InboxHistory, InboxScope
 from svc.listen.inbox.interfaces import Batch, StoreResult
 from svc.listen.inbox.listeners import ListenerId, archive_before_reset
 from svc.listen.inbox.sqlite import SqliteInbox
+from svc.listen.listener import Pipeline
 from svc.listen.output_records import ListenerRecord
-from svc.listen.pipeline import ListenerPlan, Pipeline
+from svc.listen.plan import ListenerPlan
 from svc.listen.targets import Target
 from svc.signature import header_value
 from svc.state import Database, Tx

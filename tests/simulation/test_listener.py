@@ -17,7 +17,7 @@ from svc.listen.inbox.commit import InboxWriter
 from svc.listen.inbox.inbound import InboundStore
 from svc.listen.inbox.ledger import ForwardLedger
 from svc.listen.inbox.sqlite import SqliteInbox
-from svc.listen.pipeline import Pipeline
+from svc.listen.listener import Pipeline
 
 
 def test_histories_break_no_rule() -> None:

@@ -13,13 +13,11 @@ from typing import Any, Final, Self, TypeVar
 
 from support.clocks import ManualClock
 from svc.clock import Clock
-from svc.listen.forward.pump import ForwardOptions
 from svc.listen.inbox.interfaces import ForwardAttempt, ForwardVerdict, Inbox
 from svc.listen.inbox.quick import open_inbox
 from svc.listen.listener import Listener, OpenSource
 from svc.listen.output_records import EventReceived, Forwarded, ListenerRecord, Rejected, Summary
-from svc.listen.pipeline import ListenerPlan
-from svc.listen.receiver.connection import ReceiverLimits
+from svc.listen.plan import ListenerPlan
 from svc.listen.receiver.server import bind
 from svc.listen.routes import Routes
 from svc.signature import header_value
@@ -281,17 +279,6 @@ def plan_for(*forward_to: str | int, **told: Any) -> ListenerPlan:
         path=PATH,
         url="http://127.0.0.1/x",
         routes=Routes.parse([str(one) for one in forward_to]),
-        events=(),
-        endpoint=None,
-        inspector=None,
-        forwarding=ForwardOptions(),
-        headers=(),
-        limits=ReceiverLimits(),
-        until=None,
-        has_child_process=False,
-        resume=True,
-        timeout=None,
-        ready_file=None,
     )
     return replace(plan, **told)
 

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Final
 
 from svc.errors import LocalError, system_words
+from svc.listen.inbox.history import InboxScope
 from svc.listen.inbox.listeners import (
     ListenerId,
     Waiting,
@@ -70,32 +71,19 @@ def hold_off_listeners(folder: Path) -> Iterator[bool]:
         yield locks.take(handle)
 
 
-def find_running_with_pending(
-    state: Database, folder: Path, origin: str | None, profile: str, mode: str
-) -> Waiting | None:
-    """Returns a listener that runs in some process and has events to forward, if there is one.
+def part_waiting(
+    state: Database, folder: Path, whose: InboxScope
+) -> tuple[list[Waiting], list[Waiting]]:
+    """Returns the listeners with events to forward: those that some process runs, and the others.
 
     Call it only inside `hold_off_listeners`: no listener may start meanwhile.
 
     Raises:
         LocalError: the folder of the locks cannot be used.
     """
-    found = list_waiting(state, origin, profile, mode)
-    return next((one for one in found if _runs(folder, one.scope)), None)
-
-
-def count_left_pending(
-    state: Database, folder: Path, origin: str | None, profile: str, mode: str
-) -> int:
-    """Counts the events that wait to be forwarded by listeners that do not run.
-
-    Call it only inside `hold_off_listeners`.
-
-    Raises:
-        LocalError: the folder of the locks cannot be used.
-    """
-    found = list_waiting(state, origin, profile, mode)
-    return sum(one.events for one in found if not _runs(folder, one.scope))
+    found = list_waiting(state, whose.origin, whose.profile, whose.mode)
+    running = [one for one in found if _runs(folder, one.scope)]
+    return running, [one for one in found if one not in running]
 
 
 def _runs(folder: Path, scope: str) -> bool:

@@ -2,13 +2,13 @@
 
 It shares only the inbox with the forwarding half; `hand_over` is how it says that there is work.
 
-`pipeline` makes one `Ingest`. The receiver passes it requests (`take`), a team's log deliveries
+`listener` makes one `Ingest`. The receiver passes it requests (`take`), a team's log deliveries
 (`admit`); it stores them by `inbox.commit`, answers, and hands new events to the dispatcher.
 """
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final
 
 from svc.clock import Clock
 from svc.errors import LocalError
@@ -24,15 +24,12 @@ from svc.listen.inbox.interfaces import (
     StoreResult,
 )
 from svc.listen.output_records import EventReceived, ListenerRecord, Rejected, StoreState
+from svc.listen.plan import ListenerPlan
 from svc.listen.progress import ListenerProgress
-from svc.listen.routes import AnyTarget, Routes
+from svc.listen.routes import AnyTarget
 from svc.listen.verify.verify import Delivery, Intake, Sequencer
-from svc.service.facts import Mode
 
 _TOO_LARGE: Final = 413
-
-
-Ack = Literal["received", "forwarded"]  # when the sender is answered
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,34 +52,24 @@ class IngestDeps:
 class Ingest:
     """Handles the requests of a receiver, and answers each of them once."""
 
-    def __init__(
-        self,
-        intake: Intake,
-        routes: Routes,
-        mode: Mode,
-        ack: Ack,
-        deps: IngestDeps,
-        *,
-        ordered: bool = False,
-        only: Collection[str] | None = None,
-        where: Callable[[bytes], bool] | None = None,
-    ) -> None:
-        """Takes `only` these types and payloads that `where` wants; others are kept, left alone."""
-        self._intake = intake
-        self._routes = routes
-        self._live = mode == "live"
-        self._waits = ack == "forwarded"
+    def __init__(self, plan: ListenerPlan, deps: IngestDeps) -> None:
+        """Has `plan.only` and `plan.where` decide what is forwarded; all else is only kept.
+
+        Raises:
+            SignatureError: a secret of the plan cannot be one (promise R48).
+        """
+        self._plan = plan
+        self._intake = Intake(plan.secrets, plan.known)
+        self._live = plan.mode == "live"
+        self._waits = plan.ack == "forwarded"
         self._deps = deps
-        self._ordered = ordered
-        self._only = only
-        self._where = where
         self._sequencer = Sequencer()
         self._closing = False
         self._store_trouble: str | None = None
 
-    def verify_with(self, intake: Intake) -> None:
-        """Verifies deliveries by the secrets of another `Intake` from now on."""
-        self._intake = intake
+    def verify_with(self, secrets: Sequence[str]) -> None:
+        """Verifies deliveries by other secrets from now on; raises SignatureError."""
+        self._intake = Intake(secrets, self._plan.known)
 
     def close(self) -> None:
         """Answers 503 from now on, so that the sender comes again."""
@@ -118,12 +105,12 @@ class Ingest:
         wrong_mode = livemode is not None and livemode != self._live
         targets: Sequence[AnyTarget] = ()
         if not wrong_mode and self._is_wanted(delivery):
-            targets = self._routes.match(delivery.facts.type)
+            targets = self._plan.routes.match(delivery.facts.type)
         outcome: DeliveryOutcome | None = None if targets else "unrouted"
         if wrong_mode:
             outcome = "withheld"
-        urls = tuple(map(str, targets))
-        inbound = InboundEvent(delivery, outcome, position, redelivered, urls, self._ordered)
+        urls, ordered = tuple(map(str, targets)), self._plan.forwarding.ordered
+        inbound = InboundEvent(delivery, outcome, position, redelivered, urls, ordered)
         if self._waits and not wrong_mode:
             key = delivery.facts.id, delivery.body
             if self._deps.pending_acks.join(key, answer):
@@ -149,9 +136,10 @@ class Ingest:
         self.reject(Rejected(now, "body_too_large", message, size, head.headers))
 
     def _is_wanted(self, delivery: Delivery) -> bool:
-        if self._only is not None and delivery.facts.type not in self._only:
+        only, where = self._plan.only, self._plan.where
+        if only is not None and delivery.facts.type not in only:
             return False
-        return self._where is None or self._where(delivery.body)
+        return where is None or where(delivery.body)
 
     def _handle_stored(
         self, inbound: InboundEvent, stored: StoreResult | LocalError, answer: Answer

@@ -1,8 +1,9 @@
 """The listener itself: runs its source and its pipeline until it is told to stop. Prints nothing.
 
 `svc events listen` makes one `Listener` from a `ListenerPlan` and calls `run` (`cli.events.loop`).
-Deliveries come from the receiver or from a team's log, go through `pipeline`, and every happening
-is passed to a callback as a record (`output_records`).
+Deliveries come from the receiver or from a team's log and go through a `Pipeline`, which connects
+`ingest` and `forward.dispatcher` over one inbox; every happening is passed to a callback as a
+record (`output_records`).
 """
 
 import asyncio
@@ -10,21 +11,31 @@ import json
 import socket
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
 from svc.clock import Clock
 from svc.errors import LocalError, system_words
+from svc.listen.forward.dispatcher import Dispatcher, DispatcherDeps
+from svc.listen.forward.pending_acks import PendingAcks
+from svc.listen.forward.request import ForwardSender
+from svc.listen.forward.signing import LateSigner
+from svc.listen.http.dial import Connect, open_connection
 from svc.listen.http.requests import HttpHead
-from svc.listen.inbox.interfaces import Inbox, OpenItem, Source
-from svc.listen.inbox.lost import explain_loss
-from svc.listen.ingest import Ingest
+from svc.listen.inbox.commit import InboxWriter
+from svc.listen.inbox.interfaces import Inbox, InPlace, OpenItem, Source
+from svc.listen.ingest import Ingest, IngestDeps
 from svc.listen.output_records import Left, ListenerRecord, Ready, Summary
 from svc.listen.owners import own_task
-from svc.listen.pipeline import ListenerPlan, Pipeline
+from svc.listen.plan import ListenerPlan
+from svc.listen.progress import ListenerProgress
 from svc.listen.receiver.connection import ReceiverHooks
 from svc.listen.receiver.server import HeadCheck, Receiver
+from svc.listen.routes import AnyTarget
+from svc.listen.running.senders import sender_for
+from svc.state import LOST
 from svc.system.files import replace_file
 
 _GRACE_SECONDS: Final = 0.8  # promise R78: stopped in under a second
@@ -32,6 +43,68 @@ _LOOK_SECONDS: Final = 0.02
 _STRAGGLER_SECONDS: Final = 0.3  # what a command has set off is on its way when it ends
 _CHORES_SECONDS: Final = 3600.0
 _BETWEEN_SECONDS: Final = 0.01  # in which other processes get at the state database
+_COPY_SECONDS: Final = 0.4  # of the second in which the listener ends
+
+
+class Pipeline:
+    """Both halves of a listener on one inbox; made inside an event loop, used once.
+
+    `emit` is called with a record of everything that happens, `on_event_ended` after each event
+    that has ended.
+    """
+
+    def __init__(
+        self,
+        plan: ListenerPlan,
+        inbox: Inbox,
+        clock: Clock,
+        emit: Callable[[ListenerRecord], None],
+        on_event_ended: Callable[[], None],
+        connect: Connect = open_connection,
+    ) -> None:
+        """Checks the secrets first; raises SignatureError: a secret cannot be one (promise R48)."""
+        self.progress = ListenerProgress(plan.until)
+        self.writer = InboxWriter(inbox, results_first=plan.ack == "forwarded")
+        # Under `forwarded` the sender tries again; a second hand at it would only double events.
+        options = plan.forwarding
+        if plan.ack == "forwarded":
+            options = replace(options, retry="off")
+        acks = PendingAcks(plan.verdict)
+        shared = (self.writer, acks, self.progress, clock, emit)
+        forwarding = DispatcherDeps(inbox, *shared, on_event_ended)
+        self._late = LateSigner(plan.secrets, clock)
+        signers = {"late": self._late, "original": None}
+        sign = signers[plan.signs] if isinstance(plan.signs, str) else plan.signs
+
+        def sender(target: AnyTarget) -> ForwardSender:
+            return sender_for(target, plan.headers, connect, sign, plan.trust)
+
+        self.dispatcher = Dispatcher(plan.routes, options, sender, forwarding)
+        ingest = IngestDeps(*shared, self.dispatcher.hand_over, on_event_ended)
+        self.ingest = Ingest(plan, ingest)
+        self.writer.on_trouble(self.ingest.report_store_state)
+
+    def use_secrets(self, secrets: Sequence[str]) -> None:
+        """Verifies, and signs anew, by these secrets from now on.
+
+        Raises:
+            SignatureError: a secret cannot be one (promise R48).
+        """
+        self.ingest.verify_with(secrets)
+        self._late.secrets = tuple(secrets)
+
+    @property
+    def idle(self) -> bool:
+        """True when every delivery is kept and every event has ended at every target."""
+        return self.writer.idle and self.dispatcher.idle
+
+    async def close(self, grace: float) -> int:
+        """Ends both halves, attempts after `grace` seconds; returns how many events are pending."""
+        self.ingest.close()
+        await self.dispatcher.close(grace)
+        pending = await self.dispatcher.pending()
+        await self.writer.close()
+        return pending
 
 
 OpenSource = Callable[[Ingest, Callable[[ListenerRecord], None]], Source]
@@ -225,3 +298,28 @@ def remove(path: Path) -> None:
     """Removes the file, also that of an earlier run, so that no script takes it for ours."""
     with suppress(OSError):
         path.unlink()
+
+
+def explain_loss(error: LocalError, inbox: Inbox, received: int) -> LocalError:
+    """Returns the error that ends a listener; if the file was lost, it says where the events are.
+
+    `received` counts the events of this run that were answered 200.
+    """
+    if error.code not in LOST:
+        return error
+    events = f"{received} event{'' if received == 1 else 's'} of this run"
+    if "moved to" in error.message:
+        where = f"{events} that were answered 200 are in that file, with those of earlier runs."
+        return LocalError(f"{error.message} {where}", code=error.code, hint=error.hint)
+    copy = inbox.save_copy(_COPY_SECONDS) if isinstance(inbox, InPlace) else None
+    what = error.message.replace("this command ran", "svc events listen ran")
+    if copy is None:
+        lost = f"{events} that were answered 200 were in it, and are kept nowhere else."
+        return LocalError(f"{what} {lost}", code=error.code, hint=error.hint)
+    place = copy.rpartition(".saved-")[0]
+    before = f"mv '{place}' '{place}.before'; " if Path(place).exists() else ""
+    return LocalError(
+        f"{what} What it held, {events} included, was saved in {copy}.",
+        code=error.code,
+        hint=f"Before other svc commands run, put it back: {before}mv -n '{copy}' '{place}'",
+    )

@@ -19,7 +19,7 @@ from support.running import Sandbox, Svc
 from svc.api_keys import fingerprint
 from svc.cli.events import link
 from svc.cli.events.endpoint import Endpoint, Endpoints, sandbox_answers
-from svc.cli.events.link import LocalLink
+from svc.cli.events.link import EndpointLink
 from svc.cli.events.secrets import StoredSecrets
 from svc.cli.framework.session import Session
 from svc.cli.framework.streams import Streams
@@ -327,8 +327,9 @@ def test_a_sandbox_that_does_not_answer_is_told_once_and_when_it_does_again() ->
         patch.object(link, "_LOOK_SECONDS", 0.01),
         patch.object(link, "_TELL_SECONDS", 0.04),
         patch.object(link, "_MOST_SECONDS", 0.08),
-        closing(LocalLink(endpoint, renew, tell)) as watch,
+        closing(EndpointLink(endpoint)) as watch,
     ):
+        watch.look_after(renew, tell)
         asyncio.run(attached(watch))
     assert told == ["nobody there", "again"]
 
@@ -359,7 +360,7 @@ def test_a_sandbox_that_moved_is_named(
         svc("sandbox", "stop", "--all")
 
 
-async def attached(watch: LocalLink) -> None:
+async def attached(watch: EndpointLink) -> None:
     watch.attach(None, lambda _: None, lambda _: None)  # type: ignore[arg-type]
     await asyncio.sleep(0.5)
 

@@ -23,7 +23,7 @@ from svc.listen.forward.retry import RetryMode
 from svc.listen.inbox.quick import open_inbox
 from svc.listen.listener import Listener
 from svc.listen.output_records import ListenerRecord, Ready
-from svc.listen.pipeline import ListenerPlan
+from svc.listen.plan import ListenerPlan
 from svc.listen.receiver.server import bind
 from svc.listen.routes import Routes
 from svc.service import facts

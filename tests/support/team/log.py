@@ -24,7 +24,7 @@ from svc.listen.log.connection import LogConnection
 from svc.listen.log.credentials import Credentials
 from svc.listen.log.inboxes import LogInbox
 from svc.listen.log.messages import Trust
-from svc.listen.pipeline import ListenerPlan
+from svc.listen.plan import ListenerPlan
 from svc.listen.verify.verify import Delivery, read_facts
 from svc.signature import header_value
 

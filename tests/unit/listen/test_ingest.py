@@ -18,9 +18,10 @@ from svc.listen.inbox.commit import InboxWriter, OnStored
 from svc.listen.inbox.interfaces import InboundEvent, Oversized, StoreResult
 from svc.listen.ingest import Ingest, IngestDeps
 from svc.listen.output_records import EventReceived, ListenerRecord, Rejected
+from svc.listen.plan import ListenerPlan
 from svc.listen.progress import ListenerProgress, Until
 from svc.listen.routes import Routes
-from svc.listen.verify.verify import Delivery, Intake, read_facts
+from svc.listen.verify.verify import Delivery, read_facts
 from svc.signature import header_value
 
 NEW = StoreResult(1, duplicate=False, again=False, open=True)
@@ -64,7 +65,8 @@ class Door:
             self._look,
         )
         routes = Routes.parse(["order.*=http://127.0.0.1:1/"])
-        self.ingest = Ingest(Intake([SECRET]), routes, "test", ack, deps)
+        plan = ListenerPlan(mode="test", secrets=(SECRET,), routes=routes, ack=ack)
+        self.ingest = Ingest(plan, deps)
 
     def _look(self) -> None:
         self.on_event_ended += 1

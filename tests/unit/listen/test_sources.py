@@ -25,7 +25,7 @@ from svc.listen.inbox.interfaces import Source
 from svc.listen.ingest import Ingest
 from svc.listen.listener import OpenSource
 from svc.listen.output_records import ListenerRecord
-from svc.listen.pipeline import ListenerPlan
+from svc.listen.plan import ListenerPlan
 from svc.listen.progress import Until
 from svc.listen.verify.verify import Delivery, read_facts
 from svc.signature import header_value, verify

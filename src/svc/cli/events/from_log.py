@@ -19,7 +19,6 @@ from svc.cli.events.run import (
     begin,
     claim_of,
     conclude,
-    plan_of,
     run_listener,
     show_secrets,
 )
@@ -63,23 +62,23 @@ def listen_from(session: Session, options: ListenOptions, log: LogOptions) -> No
     check_group(options, log)
     begin(session, options)
     with (
-        inspect(session, options.inspect) as inspection,
+        inspect(session, options.inspect) as inspector,
         _prepare(session, options, log) as reader,
     ):
-        consumer_group, endpoint = log.group is not None, reader.endpoint
+        consumer_group = log.group is not None
         if consumer_group:  # what a target does not take goes back to the log, which gives it again
             options = replace(options, forwarding=replace(options.forwarding, retry="off"))
         plan = replace(
-            plan_of(session, options, endpoint, inspection),
+            options,
             ack="forwarded" if consumer_group else "received",
-            signs=_make_signer(session, endpoint) if log.signs_anew else "original",
+            signs=_make_signer(session, reader.endpoint) if log.signs_anew else "original",
             verdict=status_for_group if consumer_group else status_for_sender,
         )
 
         def ways(inbox: SqliteInbox) -> tuple[SqliteInbox, OpenSource]:
             return inbox, _source(session, options, log, reader, inbox)
 
-        ended, screen = run_listener(session, options, reader, plan, ways, None, inspection)
+        ended, screen = run_listener(session, options, reader, plan, ways, None, inspector)
     conclude(options, ended, screen)
 
 
@@ -158,9 +157,7 @@ def _source(
         targets, clock = options.routes.targets, session.clock
         return partial(group.GroupSource, connection, consumer_group, targets, clock)
     name = choose_name(log, connection)
-    subjects = (
-        [log.address.subject(mode, kind) for kind in options.events] if options.chosen else []
-    )
+    subjects = [log.address.subject(mode, kind) for kind in options.events] if options.only else []
     cursor = log_cursor.Cursor(user_of(connection) or name, mode, trust, tuple(subjects))
     connection.run(log_cursor.check_right(connection, mode))
     position = inbox.position()
@@ -206,10 +203,10 @@ def check_group(options: ListenOptions, log: LogOptions) -> None:
             param="--forward-to",
             hint="Give a target: --forward-to 3000",
         )
-    if options.chosen or not options.routes.take_all:
+    if options.only or not options.routes.take_all:
         raise UsageError(
             "What a job of a group does not want would be lost to the others.",
-            param="--events" if options.chosen else "--forward-to",
+            param="--events" if options.only else "--forward-to",
             hint="Give a target for all the rest too, as --forward-to 3000 or --run '*=./rest.sh', "
             "and no --events; or read without --group",
         )

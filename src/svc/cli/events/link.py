@@ -1,7 +1,7 @@
 """Keeps a running listener's endpoint registered: the tunnel may move, a sandbox be reset.
 
-`run` opens a `TunnelLink` or a `LocalLink`, each with threads that watch, and `loop` attaches it to
-the listener. When the public address changes or the sandbox has forgotten the endpoint, it is
+`run` opens an `EndpointLink` or a `TunnelLink`, each with threads that watch, and `loop` attaches
+it to the listener. When the public address changes or the sandbox has forgotten the endpoint, it is
 registered again (`register`), and the listener takes the new address and secrets.
 `SignatureWatch` counts failed signatures, a sign that the secret was rolled.
 """
@@ -30,7 +30,92 @@ WAIT_SECONDS: Final = 10.0  # until an endpoint is asked for again
 Register = Callable[[BaseUrl], Endpoint]
 
 
-class TunnelLink:
+_LOOK_SECONDS: Final = 1.0
+_TELL_SECONDS: Final = 4.0  # the pause behind the second look in vain
+_MOST_SECONDS: Final = 8.0  # between looks at a sandbox that does not answer
+_END_SECONDS: Final = 0.5  # promise R78: stopped in under a second, whatever the sandbox does
+
+
+class EndpointLink:
+    """The endpoint of a listener, and a thread that has it registered again after a reset.
+
+    Without a tunnel deliveries come to this machine by themselves; see `TunnelLink`.
+    """
+
+    def __init__(self, endpoint: Endpoint) -> None:
+        self.endpoint = endpoint
+        self._closing = threading.Event()
+        self._thread: threading.Thread | None = None
+        self._renew: Callable[[], Endpoint | None] | None = None
+        self._absent: Callable[[SvcError | None], None] = lambda _: None
+
+    @property
+    def host(self) -> str:
+        """The public name of this machine."""
+        return "127.0.0.1"
+
+    def look_after(
+        self, renew: Callable[[], Endpoint | None], absent: Callable[[SvcError | None], None]
+    ) -> None:
+        """Has a sandbox asked every second whether it has forgotten the endpoint.
+
+        `renew` asks the sandbox and returns the endpoint that it had to register, or None. `absent`
+        is called once with the error when the sandbox has not answered for some seconds, and with
+        None when it answers again.
+        """
+        self._renew, self._absent = renew, absent
+
+    def attach(
+        self,
+        listener: Listener,
+        emit: Callable[[ListenerRecord], None],  # noqa: ARG002  of a tunnel
+        fail: Callable[[BaseException], None],  # noqa: ARG002
+    ) -> None:
+        """From now on tells the listener that runs in this loop."""
+        if self._renew is not None:
+            told = (asyncio.get_running_loop(), listener, self._renew)
+            self._thread = threading.Thread(target=self._look, args=told, daemon=True)
+            self._thread.start()
+
+    def close(self) -> None:
+        """Registers and looks no more."""
+        self._closing.set()
+        if self._thread is not None:
+            self._thread.join(_END_SECONDS)
+
+    def _look(
+        self,
+        loop: asyncio.AbstractEventLoop,
+        listener: Listener,
+        renew: Callable[[], Endpoint | None],
+    ) -> None:
+        pause = _LOOK_SECONDS
+        while not self._closing.wait(pause):
+            try:
+                renewed = renew()
+            except SvcError as error:  # it is away, and may have forgotten when it comes back
+                pause = min(2 * pause, _MOST_SECONDS)
+                if pause == _TELL_SECONDS and not self._closing.is_set():
+                    self._absent(error)
+                continue
+            if pause >= _TELL_SECONDS:
+                self._absent(None)
+            pause = _LOOK_SECONDS
+            if renewed is not None and not self._closing.is_set():
+                with suppress(RuntimeError):  # the loop has ended
+                    loop.call_soon_threadsafe(own(self._take), listener, renewed)
+
+    def _take(self, listener: Listener, endpoint: Endpoint) -> None:
+        """Has the listener verify with the secrets of an endpoint, and of the one before it.
+
+        Those of the one before may have signed what is still on its way.
+        """
+        both = dict.fromkeys((*endpoint.secrets, *self.endpoint.secrets))
+        listener.move(self.host, tuple(both)[:SECRETS_MAX])
+        self.endpoint = endpoint
+
+
+class TunnelLink(EndpointLink):
     """A tunnel that is up, and the endpoint at its address.
 
     While the service does not answer, the registration is repeated every `wait_seconds`.
@@ -45,26 +130,18 @@ class TunnelLink:
         wait_seconds: float = WAIT_SECONDS,
     ) -> None:
         """Registers the endpoint; raises SvcError: the service refused, or was not reached."""
+        self.address = BaseUrl.parse(url)
+        super().__init__(register(self.address))
         self._session = session
         self._tunnel = tunnel
         self._register = register
         self._wait_seconds = wait_seconds
         self._registered = url  # the tunnel's thread alone looks at it
-        self._closing = threading.Event()
-        self._watch: SandboxWatch | None = None
-        self.address = BaseUrl.parse(url)
-        self.endpoint = register(self.address)
 
-    def look_after(
-        self, renew: Callable[[], Endpoint | None], absent: Callable[[SvcError | None], None]
-    ) -> None:
-        """Has the endpoint registered again when a sandbox behind the tunnel was reset."""
-
-        def renewed(listener: Listener, endpoint: Endpoint) -> None:
-            listener.move(self.address.host, _both(endpoint, self.endpoint))
-            self.endpoint = endpoint
-
-        self._watch = SandboxWatch(renew, absent, renewed)
+    @property
+    def host(self) -> str:
+        """The name in the tunnel's address."""
+        return self.address.host
 
     def attach(
         self,
@@ -73,8 +150,7 @@ class TunnelLink:
         fail: Callable[[BaseException], None],
     ) -> None:
         """Passes changes of the tunnel to the listener from now on; emits at once that it is up."""
-        if self._watch is not None:
-            self._watch.attach(listener)
+        super().attach(listener, emit, fail)
         loop = asyncio.get_running_loop()
 
         def show(change: TunnelChange, moved: Endpoint | None) -> None:
@@ -92,12 +168,6 @@ class TunnelLink:
 
         emit(self._record(Up(str(self.address))))
         self._tunnel.follow(on_change)
-
-    def close(self) -> None:
-        """Stops registering and watching."""
-        self._closing.set()
-        if self._watch is not None:
-            self._watch.close()
 
     def _follow_move(
         self, change: TunnelChange, on_change: Callable[[TunnelChange], None]
@@ -121,25 +191,17 @@ class TunnelLink:
                 return endpoint
 
     def _move(self, listener: Listener, address: BaseUrl, endpoint: Endpoint) -> None:
-        listener.move(address.host, _both(endpoint, self.endpoint))
+        self.address = address
+        self._take(listener, endpoint)
         if endpoint.id is None:
             words = f"The tunnel has another address. Deliveries have to go to {endpoint.url}"
             self._session.out.note(words)
-        self.address, self.endpoint = address, endpoint
 
     def _record(self, change: Up | Down) -> ListenerRecord:
         now = self._session.clock.now()
         if isinstance(change, Up):
             return TunnelUp(now, change.url, self.endpoint.id)
         return TunnelDown(now, str(self.address), change.reason)
-
-
-def _both(endpoint: Endpoint, before: Endpoint) -> tuple[str, ...]:
-    """The secrets of an endpoint and of the one in whose place it is, as many as count.
-
-    That of the one before may have signed what is still on its way.
-    """
-    return tuple(dict.fromkeys((*endpoint.secrets, *before.secrets)))[:SECRETS_MAX]
 
 
 @contextmanager
@@ -160,88 +222,6 @@ def open_link(
             yield link
 
 
-_LOOK_SECONDS: Final = 1.0
-_TELL_SECONDS: Final = 4.0  # the pause behind the second look in vain
-_MOST_SECONDS: Final = 8.0  # between looks at a sandbox that does not answer
-_END_SECONDS: Final = 0.5  # promise R78: stopped in under a second, whatever the sandbox does
-_HERE: Final = "127.0.0.1"
-
-
-@dataclass(slots=True)
-class SandboxWatch:
-    """Asks every second, on a thread of its own, whether the sandbox has forgotten the endpoint.
-
-    `renew` asks the sandbox and returns the endpoint that it had to register, or None; `renewed`
-    takes that endpoint in the listener's loop. `absent` is called once with the error when the
-    sandbox has not answered for some seconds, and with None when it answers again.
-    """
-
-    renew: Callable[[], Endpoint | None]
-    absent: Callable[[SvcError | None], None]
-    renewed: Callable[[Listener, Endpoint], None]
-    _closing: threading.Event = field(init=False, default_factory=threading.Event)
-    _thread: threading.Thread | None = field(default=None, init=False)
-
-    def attach(self, listener: Listener) -> None:
-        """From now on tells the listener that runs in this loop."""
-        loop = asyncio.get_running_loop()
-        self._thread = threading.Thread(target=self._look, args=(loop, listener), daemon=True)
-        self._thread.start()
-
-    def close(self) -> None:
-        """Looks no more."""
-        self._closing.set()
-        if self._thread is not None:
-            self._thread.join(_END_SECONDS)
-
-    def _look(self, loop: asyncio.AbstractEventLoop, listener: Listener) -> None:
-        pause = _LOOK_SECONDS
-        while not self._closing.wait(pause):
-            try:
-                renewed = self.renew()
-            except SvcError as error:  # it is away, and may have forgotten when it comes back
-                pause = min(2 * pause, _MOST_SECONDS)
-                if pause == _TELL_SECONDS and not self._closing.is_set():
-                    self.absent(error)
-                continue
-            if pause >= _TELL_SECONDS:
-                self.absent(None)
-            pause = _LOOK_SECONDS
-            if renewed is not None and not self._closing.is_set():
-                with suppress(RuntimeError):  # the loop has ended
-                    loop.call_soon_threadsafe(own(self.renewed), listener, renewed)
-
-
-class LocalLink:
-    """The endpoint of a listener without a tunnel of its own, at a sandbox that may be reset."""
-
-    def __init__(
-        self,
-        endpoint: Endpoint,
-        renew: Callable[[], Endpoint | None],
-        absent: Callable[[SvcError | None], None],
-    ) -> None:
-        self.endpoint = endpoint
-        self._watch = SandboxWatch(renew, absent, self._take)
-
-    def attach(
-        self,
-        listener: Listener,
-        emit: Callable[[ListenerRecord], None],  # noqa: ARG002  as a tunnel's link is attached
-        fail: Callable[[BaseException], None],  # noqa: ARG002
-    ) -> None:
-        """From now on tells the listener that runs in this loop."""
-        self._watch.attach(listener)
-
-    def close(self) -> None:
-        """Looks no more."""
-        self._watch.close()
-
-    def _take(self, listener: Listener, renewed: Endpoint) -> None:
-        listener.move(_HERE, _both(renewed, self.endpoint))
-        self.endpoint = renewed
-
-
 _MISMATCHES: Final = 3  # in a row: one may be anybody's
 
 
@@ -250,7 +230,7 @@ class SignatureWatch:
     """Counts signatures that do not match; after three in a row it calls `warn` with advice.
 
     The API shows a secret only when its endpoint is made, so a rolled secret has to come from the
-    person who rolled it. A local sandbox shows it, and `LocalLink` takes it instead.
+    person who rolled it. A local sandbox shows it, and `EndpointLink` takes it instead.
     """
 
     endpoint: Endpoint

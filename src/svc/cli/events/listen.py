@@ -41,10 +41,11 @@ from svc.listen.commands import RUN_SECONDS, CommandTarget
 from svc.listen.forward.pump import ForwardOptions
 from svc.listen.forward.request import FORWARD_SECONDS, parse_header
 from svc.listen.forward.retry import RetryMode
-from svc.listen.ingest import Ack
+from svc.listen.plan import Ack
 from svc.listen.progress import Until
 from svc.listen.receiver.connection import ReceiverLimits
 from svc.listen.routes import Routes, select_events
+from svc.listen.targets import TargetTrust
 from svc.listen.tunnels import REMOTE_PORT
 from svc.service.facts import INSPECTOR_PORT
 
@@ -273,6 +274,7 @@ def _check(session: Session, arguments: ListenArguments) -> ListenOptions:
     events = select_events(tuple(arguments.events or ()))
     routes = _routes(session, arguments)
     return ListenOptions(
+        mode=session.settings.mode,
         routes=routes,
         events=events,
         tunnel=TunnelOption.parse(arguments.tunnel),
@@ -294,14 +296,15 @@ def _check(session: Session, arguments: ListenArguments) -> ListenOptions:
         timeout=arguments.timeout,
         ready_file=arguments.ready_file,
         command=shell_command(arguments.exec_),
+        has_child_process=arguments.exec_ is not None,
         strict=arguments.strict,
         resume=not arguments.no_resume,
         again=command_again(
             session, arguments.events or (), arguments.tunnel, arguments.public_url, arguments.from_
         ),
-        chosen=bool(arguments.events),
-        original=arguments.original_signature,
-        insecure=arguments.insecure_target,
+        only=frozenset(events) if arguments.events else None,
+        signs="original" if arguments.original_signature else "late",
+        trust=TargetTrust(session.settings.ca_bundle, arguments.insecure_target),
         adopt=arguments.adopt,
         where=condition(arguments.where),
     )

@@ -13,11 +13,11 @@ import signal
 import socket
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from svc.api_keys import SIGNING_VARIABLE, without_secrets
-from svc.cli.events.inspect import Inspection
-from svc.cli.events.link import LocalLink, SignatureWatch, TunnelLink
+from svc.cli.events.inspect import start_inspector
+from svc.cli.events.link import EndpointLink, SignatureWatch
 from svc.cli.events.screen.printer import RecordPrinter
 from svc.cli.events.screen.streams import Printing
 from svc.cli.framework.session import Session
@@ -26,10 +26,13 @@ from svc.listen.inbox.interfaces import Inbox
 from svc.listen.listener import Listener, OpenSource
 from svc.listen.output_records import BugMet, ListenerRecord, Ready, Summary
 from svc.listen.owners import BugCounter, own, own_task, place_of
-from svc.listen.pipeline import ListenerPlan
+from svc.listen.plan import ListenerPlan
 from svc.system import loops
 from svc.system.processes import Group, build_group_options, job_of, notify_systemd
 from svc.system.signals import STOPPING
+
+if TYPE_CHECKING:
+    from svc.listen.inspector.server import Inspector
 
 _SECONDS_TO_END: Final = 0.8  # promise R78: we stop in under a second
 _LOOK_SECONDS: Final = 0.01
@@ -133,8 +136,8 @@ class ListenerLoop:
     child_process: ExecProcess | None
     screen: RecordPrinter
     printing: Printing
-    link: TunnelLink | LocalLink | None
-    inspection: Inspection | None
+    link: EndpointLink | None
+    inspector: "Inspector | None"
     signatures: SignatureWatch | None = None
     _trouble: BaseException | None = field(default=None, init=False)
     _signal: int | None = field(default=None, init=False)
@@ -158,16 +161,17 @@ class ListenerLoop:
         if self._signal is not None:
             self._listener.stop()
         try:
-            if self.inspection is not None:
-                await self.inspection.start(self.plan, self._emit, self.link)
+            if self.inspector is not None:
+                plan, emit, link = self.plan, self._emit, self.link
+                await start_inspector(self.inspector, self.session, plan, emit, link)
             if self.link is not None:
                 self.link.attach(self._listener, self._emit, self._fail)
             summary = await self._listener.run(bound)
         finally:
             if self.child_process is not None:
                 await self.child_process.close()
-            if self.inspection is not None:
-                await self.inspection.close()
+            if self.inspector is not None:
+                await self.inspector.close()
             await self._end_output()
         if self._trouble is not None:
             raise self._trouble
@@ -181,8 +185,8 @@ class ListenerLoop:
             self.screen.show(record)
         except OSError as error:
             self._fail(error)
-        if self.inspection is not None:
-            self.inspection.emit(record)
+        if self.inspector is not None:
+            self.inspector.emit(record)
         if self.signatures is not None:
             self.signatures.hear(record)
         if isinstance(record, Ready):

@@ -11,7 +11,7 @@ import re
 import shlex
 import socket
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Final, Literal, cast, get_args
 
@@ -22,12 +22,8 @@ from svc.cli.framework.session import Session
 from svc.client.call import check_id
 from svc.errors import UsageError, build_wrong_choice
 from svc.listen.commands import CommandTarget
-from svc.listen.forward.pump import ForwardOptions
-from svc.listen.forward.request import HeaderText
-from svc.listen.ingest import Ack
-from svc.listen.progress import Until
-from svc.listen.receiver.connection import ReceiverLimits
-from svc.listen.routes import AnyTarget, Routes
+from svc.listen.plan import ListenerPlan
+from svc.listen.routes import AnyTarget
 from svc.listen.targets import IpAddress, Target
 from svc.listen.tunnels.ssh import SshDestination
 from svc.service.facts import EVENT_TYPES, INSPECTOR_PORT, WEBHOOK_BODY_MAX
@@ -130,42 +126,25 @@ class InspectAt:
         return cls(int(text))
 
 
-@dataclass(frozen=True, slots=True)
-class ListenOptions:
-    """The checked options of a listener.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListenOptions(ListenerPlan):
+    """The checked options of a listener: its plan as far as they say it, and what is around it.
 
-    `secrets` are those of an endpoint that the user registered. `again` is the command that leads
-    to the same endpoint. `chosen` says that the event types were named. `original`: late events are
-    forwarded with the service's signature; `insecure`: certificates of targets on this machine or
-    network are not checked; `adopt`: events that wait for other targets go to these. `where`: an
-    event whose payload does not meet it is kept and not forwarded. `log` is the address of a team's
-    log that deliveries go into. `also` are more secrets of the listener's own endpoint.
+    `secrets` are those of an endpoint that the user registered, `also` more secrets of the
+    listener's own endpoint. `again` is the command that leads to the same endpoint. `adopt`: events
+    that wait for other targets go to these. `log` is the address of a team's log that deliveries go
+    into.
     """
 
-    routes: Routes
-    events: tuple[str, ...]
     tunnel: TunnelOption
     public_url: BaseUrl | None
     port: int | None
-    secrets: tuple[str, ...]
-    limits: ReceiverLimits
     shown: EventPart
-    ready_file: Path | None
     again: str
-    ack: Ack = "received"
-    forwarding: ForwardOptions = field(default_factory=ForwardOptions)
-    headers: tuple[HeaderText, ...] = ()
     inspect: InspectAt | None = None
-    until: Until | None = None
-    timeout: float | None = None
     command: str | None = None
     strict: bool = False
-    resume: bool = True
-    chosen: bool = False
-    original: bool = False
-    insecure: bool = False
     adopt: bool = False
-    where: Meets | None = None
     log: str | None = None
     also: tuple[str, ...] = ()
 

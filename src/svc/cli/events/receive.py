@@ -101,6 +101,7 @@ def receive(ctx: typer.Context, arguments: ReceiveArguments) -> None:
     refuse_formats(session, "receive")
     address = LogAddress.parse(arguments.to, "--to")
     options = ListenOptions(
+        mode=session.settings.mode,
         routes=Routes.parse(()),
         events=select_events(tuple(arguments.events or ())),
         tunnel=TunnelOption.parse(arguments.tunnel),

@@ -1,31 +1,44 @@
 """`svc events replay`: sends kept events again, the same bytes with a new signature.
 
-It selects events of this machine's inbox by id, `--failed` or `--pending`, and `resending` sends
-them. With `--pending` listeners that start meanwhile wait, so that no event is sent twice.
+It selects events of this machine's inbox by id, `--failed` or `--pending`; a `ReplayJob` signs
+them, sends each to its targets, notes and prints the outcome. With `--pending` listeners that start
+meanwhile wait, so that no event is sent twice.
 """
 
-from collections.abc import Iterable, Iterator
+import json
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
-from typing import Annotated
+from dataclasses import dataclass
+from typing import Annotated, Any, Final, NamedTuple
 
 import typer
 
+from svc.api_keys import SIGNING_VARIABLE
 from svc.cli.events.inbox import archive_of, entry_of, scope_of
 from svc.cli.events.options import Where, check_targets, condition, refuse_formats
-from svc.cli.events.resending import ReplayJob, ReplayOptions, ReplaySecrets, changes_of
+from svc.cli.events.screen.ndjson import JsonRecords
+from svc.cli.events.screen.printer import ForwardLines, forwards_of
+from svc.cli.events.secrets import StoredSecrets, from_environment
 from svc.cli.framework.app import make_app, verb
 from svc.cli.framework.options import OptionSet, argument, flag, option, with_options
 from svc.cli.framework.session import Session
 from svc.errors import CheckFailed, UsageError
 from svc.listen.forward.replay import ReplayLoop
-from svc.listen.forward.request import FORWARD_SECONDS
-from svc.listen.identity import count_left_pending, find_running_with_pending, hold_off_listeners
-from svc.listen.inbox.history import InboxEntry, InboxFilter, InboxHistory
-from svc.listen.targets import Target
+from svc.listen.forward.request import FORWARD_SECONDS, ForwardSender, build_record
+from svc.listen.forward.signing import sign_anew
+from svc.listen.identity import hold_off_listeners, part_waiting
+from svc.listen.inbox.history import Content, InboxEntry, InboxFilter, InboxHistory
+from svc.listen.routes import AnyTarget, parse_known
+from svc.listen.running.senders import sender_for
+from svc.listen.targets import Target, TargetTrust
+from svc.render.paths import FieldPath, parse
 from svc.state import Database
 from svc.system.signals import Stopped
 
 app = make_app()
+
+CHANGED_HEADER: Final = "Svc-Changed"
+_KEPT: Final = ("id", "type")  # which headers of the delivery name as well
 
 
 class ReplayArguments(OptionSet):
@@ -87,15 +100,7 @@ def replay(ctx: typer.Context, arguments: ReplayArguments) -> None:
     target = _target(arguments)
     state = session.state()
     archive = archive_of(session, state)
-    options = ReplayOptions(
-        target,
-        arguments.times,
-        arguments.original_signature,
-        arguments.allow_remote_forward,
-        not arguments.events,
-        changes_of(arguments.set_ or ()),
-        arguments.forward_timeout,
-    )
+    secrets, changes = ReplaySecrets(session, state), changes_of(arguments.set_ or ())
     with _hold_listeners(session) if arguments.pending else nullcontext():
         entries = _choose(
             archive,
@@ -105,7 +110,7 @@ def replay(ctx: typer.Context, arguments: ReplayArguments) -> None:
         if arguments.pending:
             _refuse_beside_a_listener(session, state)
         with ReplayLoop() as replayer:
-            job = ReplayJob(session, archive, ReplaySecrets(session, state), options, replayer)
+            job = ReplayJob(session, archive, secrets, arguments, target, changes, replayer)
             refused = job.replay_all(entries)
     if replayer.stopped_by is not None:
         raise Stopped(replayer.stopped_by)
@@ -171,12 +176,11 @@ def _events(count: int) -> str:
 
 def _tell_left(session: Session, state: Database) -> None:
     """Says that events wait for listeners that do not run: those have not failed."""
-    folder, ours = session.paths.state_dir / "listeners", scope_of(session)
+    folder = session.paths.state_dir / "listeners"
     with hold_off_listeners(folder) as alone:
         # Beside another command that holds listeners back, it is unknown which of them run.
-        count = (
-            count_left_pending(state, folder, ours.origin, ours.profile, ours.mode) if alone else 0
-        )
+        idle = part_waiting(state, folder, scope_of(session))[1] if alone else []
+        count = sum(one.events for one in idle)
     if count and session.format == "human":
         session.out.note(
             f"{_events(count)} still {'waits' if count == 1 else 'wait'} for a listener that does "
@@ -200,12 +204,11 @@ def _hold_listeners(session: Session) -> Iterator[None]:
 
 def _refuse_beside_a_listener(session: Session, state: Database) -> None:
     """Leaves what is pending to the listener that runs: both would send it."""
-    folder, ours = session.paths.state_dir / "listeners", scope_of(session)
-    found = find_running_with_pending(state, folder, ours.origin, ours.profile, ours.mode)
-    if found is not None:
+    running, _ = part_waiting(state, session.paths.state_dir / "listeners", scope_of(session))
+    if running:
         raise CheckFailed(
-            f"The listener on port {found.port} runs and forwards what is pending to "
-            f"{' and '.join(found.targets)}.",
+            f"The listener on port {running[0].port} runs and forwards what is pending to "
+            f"{' and '.join(running[0].targets)}.",
             code="listener_running",
             param="--pending",
             hint="Stop it first, or name the events to send them again",
@@ -217,3 +220,211 @@ def _choose(archive: InboxHistory, names: list[str], wanted: InboxFilter) -> Ite
     if names:
         return [entry_of(archive, name) for name in names]
     return archive.entries(wanted, oldest_first=True)
+
+
+class EventChange(NamedTuple):
+    """A new value at a path of an event's JSON, from `--set PATH=VALUE`."""
+
+    path: FieldPath
+    value: object
+
+
+class ReplaySecrets:
+    """The signing secrets of one job, each looked up once."""
+
+    def __init__(self, session: Session, state: Database) -> None:
+        self._given = from_environment(session.env)
+        self._stored = StoredSecrets(session, state)
+        self._known: dict[str, tuple[str, ...]] = {}
+
+    def of(self, entry: InboxEntry) -> tuple[str, ...]:
+        """Returns the secrets that sign an entry; raises UsageError if none is known here."""
+        if self._given:
+            return self._given
+        name = entry.endpoint_id
+        if name is not None and name not in self._known:
+            secret = self._stored.get(name)
+            self._known[name] = () if secret is None else (secret,)
+        found = self._known.get(name or "")
+        if not found:
+            raise UsageError(
+                f"The signing secret of {entry.id} is not known here.",
+                code="secret_missing",
+                hint=f"Set {SIGNING_VARIABLE}, or add --original-signature",
+            )
+        return found
+
+
+@dataclass(slots=True)
+class ReplayJob:
+    """Sends events again, records each outcome in the inbox and counts events and failures.
+
+    `target` is where events go, None for those that an event went to before. With `changes` the
+    outcome is not recorded.
+    """
+
+    session: Session
+    archive: InboxHistory
+    secrets: ReplaySecrets
+    arguments: ReplayArguments
+    target: Target | None
+    changes: tuple[EventChange, ...]
+    replayer: ReplayLoop
+    events: int = 0
+    unsent: int = 0
+
+    @property
+    def rest_only(self) -> bool:
+        """True for all that failed or wait: they go to targets that have not taken them."""
+        return not self.arguments.events
+
+    def replay_all(self, entries: Iterable[InboxEntry]) -> int:
+        """Sends the entries to their targets; returns how many events a target did not take."""
+        records, refused = forwards_of(self.session), 0
+        try:
+            for entry in entries:
+                self.events += 1
+                refused += not self._replay_or_tell(entry, records)
+        finally:
+            records.close()
+        return refused
+
+    def _replay_or_tell(self, entry: InboxEntry, records: JsonRecords | ForwardLines) -> bool:
+        """Sends one event; of all that failed or wait, one that cannot be sent stops no other."""
+        if not self.rest_only:
+            return self._replay(entry, records)
+        try:
+            return self._replay(entry, records)
+        except UsageError as error:
+            hint = f" {error.hint}" if error.hint else ""
+            self.session.out.warn(f"{error.message}{hint}")
+            self.unsent += 1
+            return False
+
+    def _replay(self, entry: InboxEntry, records: JsonRecords | ForwardLines) -> bool:
+        """Sends one event to its targets; says whether all of them took it every time."""
+        if self.rest_only and entry.state == "pending" and not self.archive.waits(entry.seq):
+            return True  # another process has closed it since it was listed
+        content = change_event(self.archive.content(entry), self.changes)
+        taken = True
+        for target in self._targets(entry):
+            sender = sender_for(target, trust=TargetTrust(self.session.settings.ca_bundle))
+            for number in range(self.arguments.times):
+                taken &= self._send(entry, content, sender, number + 1, records)
+        if taken and not self.changes:
+            # Also where no target is left: each had taken it before the listener noted that.
+            whole = self.rest_only and self.target is None
+            self.archive.note_replays(entry.seq, (), taken=True, pending=whole)
+        return taken
+
+    def _send(
+        self,
+        entry: InboxEntry,
+        content: Content,
+        sender: ForwardSender,
+        number: int,
+        records: JsonRecords | ForwardLines,
+    ) -> bool:
+        """Sends an event once and notes it at once, whatever comes after; says if it was taken."""
+        started = self.session.clock.now()
+        headers = content.headers
+        if not self.arguments.original_signature:
+            headers = sign_anew(
+                headers, content.body, self.secrets.of(entry), self.session.clock.now()
+            )
+        limit = max(self.arguments.forward_timeout, sender.seconds or 0.0)
+        reply = self.replayer.send(sender, headers, content.body, limit)
+        if reply is None:
+            raise Stopped(self.replayer.stopped_by or 0)
+        url = str(sender.target)
+        attempt = (url, started, reply.milliseconds, reply.status, reply.error, reply.body)
+        if not self.changes:
+            self.archive.note_replays(entry.seq, [attempt], taken=False)
+        event, now = (entry.id, entry.type), self.session.clock.now()
+        records.show(build_record(reply, sender.target, event, now, number))
+        return reply.is_taken
+
+    def _targets(self, entry: InboxEntry) -> list[AnyTarget]:
+        if self.target is not None:
+            return [self.target]
+        tried = self.archive.targets_tried(entry)
+        urls = dict.fromkeys(row["url"] for row in tried if row["forwarded"])
+        urls = urls or dict.fromkeys(entry.targets)
+        if not urls:
+            raise UsageError(
+                f"{entry.id} was not forwarded anywhere.",
+                param="--forward-to",
+                hint="Say where to.",
+            )
+        if self.rest_only:
+            for row in tried:
+                if row["taken"]:
+                    urls.pop(row["url"], None)
+        remote = self.arguments.allow_remote_forward
+        return [parse_known(url, self.session.env, allow_remote=remote) for url in urls]
+
+
+def changes_of(texts: Sequence[str]) -> tuple[EventChange, ...]:
+    """Parses each `PATH=VALUE` of `--set`; a value that is not JSON is taken as a text.
+
+    Raises:
+        UsageError: a text has no `=` or no path, or the path is the event's `id` or `type`.
+    """
+    return tuple(map(_change_of, texts))
+
+
+def _change_of(text: str) -> EventChange:
+    name, mark, value = text.partition("=")
+    if not name or not mark:
+        raise UsageError(
+            f"--set {text!r} has no PATH=VALUE.", param="--set", hint="--set data.object.amount=1"
+        )
+    path = parse(name, "--set")
+    if len(path) == 1 and path[0] in _KEPT:
+        raise UsageError(f"The {path[0]} of an event stays as it is.", param="--set")
+    try:
+        return EventChange(path, json.loads(value))
+    except ValueError:
+        return EventChange(path, value)
+
+
+def change_event(content: Content, changes: Sequence[EventChange]) -> Content:
+    """Returns the event with its new values, and a header that names the changed paths.
+
+    Raises:
+        UsageError: a path does not exist in the event.
+    """
+    if not changes:
+        return content
+    event = json.loads(content.body)
+    for change in changes:
+        _put(event, change)
+    names = ", ".join(".".join(change.path) for change in changes)
+    header = f"{CHANGED_HEADER}: {names}\r\n".encode("ascii", "backslashreplace")
+    body = json.dumps(event, ensure_ascii=False, separators=(",", ":")).encode()
+    return Content(content.headers + header, body)
+
+
+def _put(event: Any, change: EventChange) -> None:
+    *around, last = change.path
+    for part in around:
+        event = _change_inside(event, part, change)
+    if isinstance(event, dict):
+        event[last] = change.value
+    elif isinstance(event, list) and last.isdecimal() and int(last) < len(event):
+        event[int(last)] = change.value
+    else:
+        raise _leads_nowhere(change)
+
+
+def _change_inside(value: Any, part: str, change: EventChange) -> Any:
+    if isinstance(value, dict) and part in value:
+        return value[part]
+    if isinstance(value, list) and part.isdecimal() and int(part) < len(value):
+        return value[int(part)]
+    raise _leads_nowhere(change)
+
+
+def _leads_nowhere(change: EventChange) -> UsageError:
+    name = ".".join(change.path)
+    return UsageError(f"The event has nothing at {name}.", param="--set", code="path_unknown")

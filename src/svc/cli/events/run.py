@@ -10,11 +10,11 @@ import socket
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from svc.cli.events.endpoint import SECRETS_MAX, Endpoint, Endpoints, sandbox_answers
-from svc.cli.events.inspect import Inspection, inspect
-from svc.cli.events.link import LocalLink, SignatureWatch, TunnelLink, open_link
+from svc.cli.events.inspect import inspect
+from svc.cli.events.link import EndpointLink, SignatureWatch, TunnelLink, open_link
 from svc.cli.events.loop import Ended, ExecProcess, ListenerLoop
 from svc.cli.events.options import ListenOptions, check_targets
 from svc.cli.events.register import Registrar
@@ -32,11 +32,13 @@ from svc.listen.inbox.sqlite import SqliteInbox
 from svc.listen.listener import OpenSource, remove
 from svc.listen.names import Listening, name_receiver
 from svc.listen.output_records import Summary
-from svc.listen.pipeline import ListenerPlan
+from svc.listen.plan import ListenerPlan
 from svc.listen.receiver.server import bind, make_path
-from svc.listen.targets import TargetTrust
 from svc.state import Database
 from svc.system.signals import Stopped
+
+if TYPE_CHECKING:
+    from svc.listen.inspector.server import Inspector
 
 _CLOSE_SECONDS: Final = 0.2  # for the database, of the one in which we end (promise R78)
 
@@ -55,7 +57,7 @@ class _ReceiverSetup(ListenerSetup):
     bound: socket.socket
     path: str
     hosts: tuple[str, ...]
-    link: TunnelLink | LocalLink | None
+    link: EndpointLink | None
 
 
 def listen_to(
@@ -76,21 +78,20 @@ def listen_to(
     chosen = choose(session, options, sandbox=sandbox)
     options = _with_own_address(session, options, chosen, sandbox=sandbox)
     with (
-        inspect(session, options.inspect) as inspection,
+        inspect(session, options.inspect) as inspector,
         _prepare(session, options, chosen, sandbox=sandbox) as setup,
     ):
         plan = replace(
-            plan_of(session, options, setup.endpoint, inspection),
+            options,
             path=setup.path,
             hosts=setup.hosts,
-            ack=options.ack,
             known=find_known_elsewhere(session, setup.endpoint.id),
         )
 
         def ways(inbox: SqliteInbox) -> tuple[Inbox, socket.socket]:
             return into(inbox), setup.bound
 
-        ended, screen = run_listener(session, options, setup, plan, ways, setup.link, inspection)
+        ended, screen = run_listener(session, options, setup, plan, ways, setup.link, inspector)
     conclude(options, ended, screen)
 
 
@@ -108,18 +109,26 @@ def run_listener(
     setup: ListenerSetup,
     plan: ListenerPlan,
     ways: Callable[[SqliteInbox], tuple[Inbox, socket.socket | OpenSource]],
-    link: TunnelLink | LocalLink | None,
-    inspection: Inspection | None,
+    link: EndpointLink | None,
+    inspector: "Inspector | None",
 ) -> tuple[Ended, RecordPrinter]:
     """Opens the listener's inbox and runs the listener to its end.
 
+    `plan` is the options with what was found out since, but for the endpoint and the inspector.
     `ways` takes that inbox and returns the inbox to store deliveries in, and the bound socket or
     log that deliveries come from.
     """
     retake = plan.ack == "forwarded"
     inbox = open_inbox(session.state, setup.claim.scope, session.clock, retake_failed=retake)
     into, way_in = ways(inbox)
-    plan = replace(plan, pending=_take_over(session, options, setup, inbox))
+    plan = replace(
+        plan,
+        secrets=setup.endpoint.secrets,
+        url=setup.endpoint.url,
+        endpoint=setup.endpoint.id,
+        inspector=inspector.url if inspector is not None else None,
+        pending=_take_over(session, options, setup, inbox),
+    )
     printing = Printing(session.streams, session.paths.state_dir, session.format != "human")
     session.print_to(printing.streams)
     screen = RecordPrinter(session, options, setup.endpoint, printing.soon)
@@ -128,11 +137,11 @@ def run_listener(
     )
     try:
         signatures = None
-        if not isinstance(link, LocalLink):  # which takes a sandbox's new secret by itself
+        if link is None or isinstance(link, TunnelLink):  # a local one takes a new secret itself
             warn = session.out.warn
             signatures = SignatureWatch(setup.endpoint, options.again, session.argv, warn)
         loop = ListenerLoop(
-            plan, into, session, child_process, screen, printing, link, inspection, signatures
+            plan, into, session, child_process, screen, printing, link, inspector, signatures
         )
         ended = loop.run(way_in)
     finally:
@@ -241,20 +250,19 @@ def _prepare(
         claim = open_.enter_context(claim_of(session, listening, options))
         bound = open_.enter_context(_bind(session, options, claim))
         register = Registrar(session, options, state, claim, bound.getsockname()[1], sandbox)
-        link, address = None, chosen.address if chosen is not None else options.public_url
+        address = chosen.address if chosen is not None else options.public_url
+        link: EndpointLink | None = None
         if linking and chosen is not None:
-            link = open_.enter_context(open_link(session, chosen, register.port, register))
-            address = link.address
+            tunnel = open_.enter_context(open_link(session, chosen, register.port, register))
+            link, address = tunnel, tunnel.address
         endpoint = link.endpoint if link is not None else register(address)
-        renew = register.renewal(lambda: address if link is None else link.address)
-        held: TunnelLink | LocalLink | None = link
-        if link is not None and renew is not None:
+        renew = register.renewal(lambda: link.address if isinstance(link, TunnelLink) else address)
+        if renew is not None:
+            link = link or open_.enter_context(closing(EndpointLink(endpoint)))
             link.look_after(renew, register.tell_absence)
-        elif renew is not None:
-            held = open_.enter_context(closing(LocalLink(endpoint, renew, register.tell_absence)))
         hosts = (address.host,) if address is not None else ()
         path = register.address(address)[1]
-        yield _ReceiverSetup(state, claim, endpoint, bound, path, hosts, held)
+        yield _ReceiverSetup(state, claim, endpoint, bound, path, hosts, link)
 
 
 def claim_of(
@@ -278,34 +286,6 @@ def _bind(session: Session, options: ListenOptions, claim: ListenerId) -> socket
     except LocalError:
         session.out.note(f"Port {claim.port} is taken by another program; using another one.")
         return bind(0)
-
-
-def plan_of(
-    session: Session, options: ListenOptions, endpoint: Endpoint, inspection: Inspection | None
-) -> ListenerPlan:
-    """Builds the `ListenerPlan` from the options, for deliveries over HTTP and from a log."""
-    return ListenerPlan(
-        mode=session.settings.mode,
-        secrets=endpoint.secrets,
-        path="",
-        url=endpoint.url,
-        routes=options.routes,
-        events=options.events,
-        endpoint=endpoint.id,
-        inspector=inspection.url if inspection is not None else None,
-        forwarding=options.forwarding,
-        headers=options.headers,
-        limits=options.limits,
-        until=options.until,
-        has_child_process=options.command is not None,
-        resume=options.resume,
-        timeout=options.timeout,
-        ready_file=options.ready_file,
-        signs="original" if options.original else "late",
-        trust=TargetTrust(session.settings.ca_bundle, options.insecure),
-        only=frozenset(options.events) if options.chosen else None,
-        where=options.where,
-    )
 
 
 def conclude(options: ListenOptions, ended: Ended, screen: RecordPrinter) -> None:

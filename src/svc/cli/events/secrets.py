@@ -3,7 +3,7 @@
 Secrets of a sandbox are public test data and lie in the state database, those of a real service in
 the keyring, in one item for each endpoint. `sign` and `examine` call `signing_secrets`, `verify`
 and `from_log` `load_secrets`; `options` reads those that a person gave, `endpoint` stores those of
-new endpoints, and `resending` and the inspector look them up in `StoredSecrets`.
+new endpoints, and `replay` and the inspector look them up in `StoredSecrets`.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

@@ -4,7 +4,7 @@ The dispatcher shares only the inbox with the receiver. The result of each attem
 inbox, which decides when an event has ended; unless a stop cut it off, to `emit` as a record that
 is printed; and once it is final, to `pending_acks`, which answers the senders that wait.
 
-`pipeline` makes one `Dispatcher` for a listener; `ingest` passes each new event to `hand_over`.
+`listener` makes one `Dispatcher` for a listener; `ingest` passes each new event to `hand_over`.
 """
 
 import asyncio

@@ -1,8 +1,8 @@
 """Signs a late delivery anew, since a target refuses a signature older than five minutes.
 
-`pipeline` passes a `LateSigner` to the senders of a listener; a listener that reads from a log
+`listener` passes a `LateSigner` to the senders of a listener; a listener that reads from a log
 signs every delivery by `sign_anew` (`cli.events.from_log`), and so do replays
-(`cli.events.resending`, the inspector), unless the original signature is asked for.
+(`cli.events.replay`, the inspector), unless the original signature is asked for.
 """
 
 import re

@@ -273,10 +273,13 @@ class Inbox(Protocol):
 
 @runtime_checkable
 class InPlace(Protocol):
-    """An inbox in a file can check that the file is still in its place."""
+    """An inbox in a file, which may be deleted or replaced while it is open."""
 
     def check_in_place(self) -> None:
         """Raises LocalError where the file was deleted or replaced: what is stored is lost then."""
+
+    def save_copy(self, seconds: float) -> str | None:
+        """Saves what the open file holds beside its place; gives where, None if it cannot."""
 
 
 @runtime_checkable

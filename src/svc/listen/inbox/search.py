@@ -70,6 +70,10 @@ class SearchableInbox(InboxHistory):
         older = found[count - 1].seq if len(found) > count else None
         return FoundEntries(tuple(found[:count]), older, unfinished=False)
 
+    def shorten_timeout(self, seconds: float) -> None:
+        """Waits from now on at most so long for other processes."""
+        self._state.shorten_timeout(seconds)
+
     def find_received_behind(self, seq: int) -> float | None:
         """Returns when the first entry from the number `seq` on was received (unix seconds)."""
         found = self._state.rows(_BEHIND, (seq,))

@@ -11,7 +11,7 @@ from typing import Final
 from svc import signature
 from svc.clock import Clock
 from svc.errors import SignatureError, UsageError
-from svc.listen.forward.request import HeaderText, build_record
+from svc.listen.forward.request import build_record
 from svc.listen.forward.signing import sign_anew
 from svc.listen.http.connection import TargetReply, exchange_once
 from svc.listen.inbox.history import InboxEntry, InboxHistory
@@ -19,9 +19,10 @@ from svc.listen.inspector.delivery_page import SignatureVerdict
 from svc.listen.inspector.history import Whole
 from svc.listen.inspector.page import header_lines, mask
 from svc.listen.output_records import ListenerRecord
-from svc.listen.routes import AnyTarget, Routes
+from svc.listen.plan import ListenerPlan
+from svc.listen.routes import AnyTarget
 from svc.listen.running.senders import sender_for
-from svc.listen.targets import AS_USUAL, Target, TargetTrust
+from svc.listen.targets import Target
 from svc.service.facts import SIGNATURE_HEADER
 
 _SECONDS_MAX: Final = 30.0
@@ -29,28 +30,17 @@ _HEADER: Final = SIGNATURE_HEADER.lower().encode()
 
 
 @dataclass(frozen=True, slots=True)
-class Own:
-    """The listener's own endpoint, or None, and its signing secrets."""
-
-    endpoint: str | None
-    secrets: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class ReplayDeps:
-    """What a replay needs of the listener; `seconds` limits one forward.
+    """What a replay needs of the listener.
 
-    `own` returns the listener's endpoint as it is now, `secrets_of` the signing secrets of another
-    endpoint, or none. `emit` is called with a record of each forward.
+    `own` returns the listener's endpoint as it is now, or None, with its signing secrets,
+    `secrets_of` those of another endpoint, or none. `emit` is called with a record of each forward.
     """
 
-    routes: Routes
-    headers: tuple[HeaderText, ...]
-    seconds: float
-    own: Callable[[], Own]
+    plan: ListenerPlan
+    own: Callable[[], tuple[str | None, tuple[str, ...]]]
     secrets_of: Callable[[str], Sequence[str]]
     emit: Callable[[ListenerRecord], None]
-    trust: TargetTrust = AS_USUAL
 
 
 class Replayer:
@@ -60,7 +50,7 @@ class Replayer:
         self._archive = archive
         self._clock = clock
         self._means = means
-        self._configured = {str(target): target for target in means.routes.targets}
+        self._configured = {str(target): target for target in means.plan.routes.targets}
 
     def targets(self, whole: Whole, to: str) -> list[AnyTarget]:
         """Returns where to send a delivery: to the address `to`, else its own targets.
@@ -74,7 +64,7 @@ class Replayer:
             raise UsageError("It belongs to the other mode: say where to.")
         urls = dict.fromkeys(row["url"] for row in whole.forwards if not row["replay"])
         found = [self._configured.get(url) or Target.parse(url) for url in urls]
-        found = found or list(self._means.routes.match(whole.entry.type))
+        found = found or list(self._means.plan.routes.match(whole.entry.type))
         found = found or [Target.parse(url) for url in whole.entry.targets]
         if not found:
             raise UsageError("It was not forwarded anywhere: say where to.")
@@ -101,7 +91,7 @@ class Replayer:
         self, whole: Whole, targets: Sequence[AnyTarget], headers: bytes
     ) -> list[TargetReply]:
         """Sends to all targets at once; returns the reply of each, in the order of `targets`."""
-        limit = min(self._means.seconds, _SECONDS_MAX)
+        limit = min(self._means.plan.forwarding.seconds, _SECONDS_MAX)
         return await asyncio.gather(
             *(self._send_to(target, whole, headers, limit) for target in targets)
         )
@@ -124,8 +114,8 @@ class Replayer:
     def verdict(self, whole: Whole) -> SignatureVerdict:
         """Returns why a delivery of the inbox is authentic: everything in it was verified."""
         entry = whole.entry
-        own = self._means.own()
-        secrets = own.secrets if entry.endpoint_id == own.endpoint else ()
+        own, secrets = self._means.own()
+        secrets = secrets if entry.endpoint_id == own else ()
         lines = header_lines(whole.content.headers)
         values = [value for name, value in lines if name.lower() == _HEADER]
         try:
@@ -145,16 +135,16 @@ class Replayer:
         return SignatureVerdict(good=True, text=f"Verified: signed with {secret}, {when}.")
 
     def _secrets(self, entry: InboxEntry) -> Sequence[str]:
-        own = self._means.own()
-        if entry.endpoint_id == own.endpoint:
-            return own.secrets
+        own, secrets = self._means.own()
+        if entry.endpoint_id == own:
+            return secrets
         return self._means.secrets_of(entry.endpoint_id) if entry.endpoint_id else ()
 
     async def _send_to(
         self, target: AnyTarget, whole: Whole, headers: bytes, limit: float
     ) -> TargetReply:
-        extra = self._means.headers if str(target) in self._configured else ()
-        sender = sender_for(target, extra, trust=self._means.trust)
+        extra = self._means.plan.headers if str(target) in self._configured else ()
+        sender = sender_for(target, extra, trust=self._means.plan.trust)
         request = sender.request(headers, whole.content.body).data
         reply = await exchange_once(sender.link(), request, limit)
         event = (whole.entry.id, whole.entry.type)

@@ -1,6 +1,6 @@
 """Chooses the sender for a target: HTTP for a URL, a process for a command.
 
-`pipeline`, replays and the inspector call `sender_for` with each target.
+`listener`, replays and the inspector call `sender_for` with each target.
 """
 
 from collections.abc import Sequence

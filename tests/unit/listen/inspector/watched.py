@@ -19,11 +19,11 @@ from svc.listen.inbox.listeners import remember
 from svc.listen.inbox.search import SearchableInbox
 from svc.listen.inbox.sqlite import SqliteInbox
 from svc.listen.inspector.history import SEARCH_SECONDS
-from svc.listen.inspector.replay import Own, ReplayDeps
+from svc.listen.inspector.replay import ReplayDeps
 from svc.listen.inspector.server import Inspector
 from svc.listen.names import Listening
 from svc.listen.output_records import ListenerRecord
-from svc.listen.pipeline import ListenerPlan
+from svc.listen.plan import ListenerPlan
 from svc.listen.receiver.server import bind
 
 ORIGIN = "https://api.example.com"
@@ -66,10 +66,8 @@ class WatchedListener(RunningListener):
 
     async def _run(self) -> None:
         means = ReplayDeps(
-            routes=self._plan.routes,
-            headers=self._plan.headers,
-            seconds=self._plan.forwarding.seconds,
-            own=lambda: Own(self._plan.endpoint, self._plan.secrets),
+            self._plan,
+            own=lambda: (self._plan.endpoint, self._plan.secrets),
             secrets_of=lambda endpoint: self.others.get(endpoint, ()),
             emit=self.tell,
         )

@@ -1,6 +1,6 @@
 """Formats the records of a listener as JSON: a line each, or all of them in one document.
 
-`printer` uses `JsonRecords` for `-o ndjson` and `json`, `resending` for replays.
+`printer` uses `JsonRecords` for `-o ndjson` and `json`, `replay` for replays.
 """
 
 import json

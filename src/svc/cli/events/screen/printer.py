@@ -2,7 +2,7 @@
 
 The event loop (`loop`) passes each record of `svc.listen` to `RecordPrinter.show`, which formats it
 by `lines` or `ndjson`; for people the first record becomes the `welcome`, the last the `farewell`.
-`resending` prints the forwards of `svc events replay` by `forwards_of`.
+`replay` prints the forwards of `svc events replay` by `forwards_of`.
 """
 
 from collections.abc import Callable, Sequence
