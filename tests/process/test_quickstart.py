@@ -13,7 +13,14 @@ import pytest
 
 from process.tunnels.server import children, is_alive, until
 
-BEGUN_SECONDS = 30.0  # beside much else
+BEGUN_SECONDS = 40.0  # beside much else
+# Has a quickstart's order wait as long as the quickstart lives: it stays in the midst of its story.
+HOLDING = """
+import os, sys, time
+parent = os.getppid()
+while {"orders", "create"} <= {*sys.orig_argv} and os.getppid() == parent:
+    time.sleep(0.01)
+"""
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="/proc, and what a kernel ties")
 
 
@@ -31,16 +38,20 @@ def started_by(pid: int) -> list[int]:
 @contextmanager
 def telling(folder: Path) -> Iterator[tuple["subprocess.Popen[bytes]", list[int]]]:
     """A quickstart in the midst of its story, and what it has started."""
-    process = subprocess.Popen(
-        [sys.executable, "-m", "svc", "quickstart"],
-        env={**os.environ, "TMPDIR": str(folder)},
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
+    said = folder / "quickstart.err"
+    (folder / "sitecustomize.py").write_text(HOLDING)
+    with said.open("wb") as err:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "svc", "quickstart"],
+            env={**os.environ, "TMPDIR": str(folder), "PYTHONPATH": str(folder)},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=err,
+        )
     started: list[int] = []
 
     def both() -> bool:
+        assert process.poll() is None, said.read_text()
         started[:] = started_by(process.pid)
         return len(started) == len(("sandbox", "listener"))
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Final, Self, TypeVar
 
 from support.clocks import ManualClock
+from support.serving import free_port
 from svc.clock import Clock
 from svc.listen.inbox.interfaces import ForwardAttempt, ForwardVerdict, Inbox
 from svc.listen.inbox.quick import open_inbox
@@ -110,8 +111,8 @@ class TargetServer:
     peers: list[socket.socket] = field(default_factory=list)
 
     def __enter__(self) -> Self:
+        self.port = self.port or free_port()  # its own also while it is away
         self._server = socket.create_server(("127.0.0.1", self.port), backlog=128)
-        self.port = self._server.getsockname()[1]
         self._threads = [threading.Thread(target=self._accept)]
         self._threads[0].start()
         return self

@@ -1,21 +1,39 @@
 """HTTP servers on loopback that tests write in a few lines, one for webhooks, and free ports."""
 
+import os
 import socket
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from random import SystemRandom
 from threading import Thread
-from typing import Any
+from typing import Any, Final
 
 from svc.sandbox.webhooks.sender import Outgoing, ReceiverReply
 
+FIRST_GIVEN: Final = 32768  # from here on the system gives ports to whoever asks for any
+
 
 def free_port() -> int:
-    """A port of this machine on which nobody listens now."""
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        return int(taken.getsockname()[1])
+    """A port that is free and stays so, as those of `free_ports`."""
+    return free_ports(1)[0]
+
+
+def free_ports(count: int) -> list[int]:
+    """Ports that the system gives to nobody, nor another worker: one that was down has its own again."""
+    drawn, taken = SystemRandom(), list[socket.socket]()
+    worker = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
+    each = 1024
+    first = FIRST_GIVEN - each * (1 + worker % (FIRST_GIVEN // each // 2))
+    while len(taken) < count:
+        with suppress(OSError):
+            taken.append(socket.create_server(("127.0.0.1", drawn.randrange(first, first + each))))
+    ports = [one.getsockname()[1] for one in taken]
+    for one in taken:
+        one.close()
+    return ports
 
 
 class QuietHandler(BaseHTTPRequestHandler):

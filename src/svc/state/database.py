@@ -7,7 +7,6 @@ another process writes, and turns SQLite's errors into LocalErrors; if one shows
 the file and moves it aside (`.corrupt-N`, promise R67).
 """
 
-import os
 import sqlite3
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -87,7 +86,7 @@ class Database:
         self._lock = threading.RLock()
         # The log is read before this, so it is there: SQLite keeps it as long as we are connected.
         self._names = [f"{path}{suffix}" for suffix in ("", *files.COMPANIONS)]
-        self._files = [*map(_file_of, self._names)]
+        self._files = [*map(files.file_of, self._names)]
         self._log: SyncedLog | None = None
 
     @classmethod
@@ -207,9 +206,13 @@ class Database:
         """Checks that the open files are still the ones at their paths.
 
         Raises:
-            LocalError: a file was deleted, moved or replaced meanwhile (promise R102).
+            LocalError: a file was deleted, moved or replaced meanwhile (promise R102), or moved
+                aside as damaged.
         """
-        if self._files[0] is None or [*map(_file_of, self._names)] != self._files:
+        if self._files[0] is None or [*map(files.file_of, self._names)] != self._files:
+            aside = files.find_set_aside(self._path, self._files[0])
+            if aside is not None:  # by another thread or process, which met the damage first
+                raise opening.build_damaged(self._path, aside)
             raise LocalError(
                 f"The state database {self._path}, or its log (-wal, -shm), was deleted or "
                 "replaced while this command ran.",
@@ -285,15 +288,7 @@ class Database:
             return opening.local_error(error)
         with suppress(sqlite3.Error):
             self._connection.close()
-        return set_damaged_aside(self._path, self._clock)
-
-
-def _file_of(name: str) -> tuple[int, int] | None:
-    try:
-        facts = os.stat(name)  # noqa: PTH116  a Path's costs twice as much, after each commit
-    except OSError:
-        return None
-    return facts.st_dev, facts.st_ino
+        return set_damaged_aside(self._path, self._clock, self._files[0])
 
 
 def _keep_row(row: Row) -> Row:

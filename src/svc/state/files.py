@@ -20,6 +20,7 @@ from svc.system import files, locks
 _LOCK: Final = ".state.lock"
 _LOCK_SECONDS: Final = 10.0
 COMPANIONS: Final = ("-wal", "-shm")
+FileId = tuple[int, int]  # its device and inode
 
 
 def prepare_folder(folder: Path) -> None:
@@ -71,6 +72,21 @@ def set_aside_of(path: Path) -> list[Path]:
     """The damaged databases that were moved aside, oldest first (promise R67)."""
     names = (each for each in path.parent.glob(f"{path.name}.corrupt-*"))
     return sorted(each for each in names if each.name.rpartition("-")[2].isdigit())
+
+
+def file_of(name: str) -> FileId | None:
+    """Which file has a name now; None if none has."""
+    try:
+        facts = os.stat(name)  # noqa: PTH116  a Path's costs twice as much, after each commit
+    except OSError:
+        return None
+    return facts.st_dev, facts.st_ino
+
+
+def find_set_aside(path: Path, file: FileId | None) -> Path | None:
+    """Where a file lies that was open at `path`, if it was moved aside as damaged since."""
+    found = (each for each in set_aside_of(path) if file is not None and file_of(str(each)) == file)
+    return next(found, None)
 
 
 def set_aside(path: Path) -> Path | None:

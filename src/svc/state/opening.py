@@ -148,16 +148,26 @@ def connect(path: Path) -> sqlite3.Connection:
     return connection
 
 
-def set_damaged_aside(path: Path, clock: Clock) -> LocalError:
-    """Moves a damaged database aside, where its data is kept, and builds the error (R67)."""
+def set_damaged_aside(path: Path, clock: Clock, opened: files.FileId | None = None) -> LocalError:
+    """Moves a damaged database aside, where its data is kept, and builds the error (R67).
+
+    `opened` is the file that showed the damage: where another thread or process has moved it
+    meanwhile, the error names its place.
+    """
     with files.folder_lock(path.parent, clock):
-        aside = files.set_aside(path) if _is_still_damaged(path) else None
+        found = files.find_set_aside(path, opened)
+        aside = files.set_aside(path) if found is None and _is_still_damaged(path) else found
     if aside is None:
         return LocalError(
             f"The state database {path} was damaged and has been replaced.",
             code=DAMAGED,
             hint="Run the command again.",
         )
+    return build_damaged(path, aside)
+
+
+def build_damaged(path: Path, aside: Path) -> LocalError:
+    """Builds the error of a database that was damaged and is now kept aside."""
     return LocalError(
         f"The state database {path} is damaged; it was moved to {aside.name}, unchanged.",
         code=DAMAGED,

@@ -138,7 +138,7 @@ def test_a_command_that_is_under_way_sends_a_stranger_no_key(svc: Svc) -> None:
     """R106: a wait is long, and the sandbox may end meanwhile: each new connection is looked at."""
     port = svc.ok("sandbox", "start", "--detach", "--port", "0")["port"]
     payout = ("payouts", "create", "--amount", "1000", "--currency", "EUR", *TO_BANK)
-    argv = (*payout, "--source-currency", "EUR", "--wait", "--max-time", "3", "-v")
+    argv = (*payout, "--source-currency", "EUR", "--wait", "--max-time", "8", "-v")
     program = [sys.executable, "-m", "svc", *argv]
     with subprocess.Popen(program, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as waiting:
         assert waiting.stderr is not None

@@ -8,8 +8,9 @@ from typing import Any, Final
 
 from process.log.day import STREAM, Day
 from support.listening import event
+from support.serving import free_ports
 from support.team.log import inbound, wait_for
-from support.team.servers import LogNode, free_ports
+from support.team.servers import LogNode
 from svc.listen.log.address import LogAddress
 from svc.listen.log.messages import headers_of
 from svc.signature import header_value

@@ -18,10 +18,11 @@ import pytest
 from support.listening import OK, Received, TargetServer, status_line
 from support.running import Result, Svc
 from support.servers.certificates import Authority
+from support.serving import free_ports
 from support.team.commands import users_file
 from support.team.log import KEY, ORIGIN, wait_for
 from support.team.members import SOUND, EventSender, Member
-from support.team.servers import LogNode, Servers, free_ports
+from support.team.servers import LogNode, Servers
 from svc.client.wire.tls import context
 from svc.listen.log.address import LogAddress
 from svc.listen.log.connection import LogConnection

@@ -13,6 +13,7 @@ import pytest
 from support.listening import TargetServer, event
 from support.running import Sandbox, Svc
 from support.servers.certificates import Authority
+from support.serving import free_ports
 from support.team.commands import TeamCommands, users_file
 from support.team.log import (
     KEY,
@@ -25,7 +26,7 @@ from support.team.log import (
     trust_in,
     wait_for,
 )
-from support.team.servers import LogNode, Servers, free_ports
+from support.team.servers import LogNode, Servers
 from svc.errors import CheckFailed
 from svc.listen.inbox.interfaces import Batch, InboundEvent
 from svc.listen.log.address import LogAddress

@@ -15,8 +15,9 @@ from pathlib import Path
 
 import pytest
 
+from support.serving import free_ports
 from support.team.log import connect, make_streams, publish, wait_for
-from support.team.servers import LogNode, Servers, config_of, free_ports
+from support.team.servers import LogNode, Servers, config_of
 from svc.errors import SvcError
 from svc.listen.log.streams import event_at, replicas_current, stream_info
 

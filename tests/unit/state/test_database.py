@@ -208,6 +208,25 @@ def test_damage_found_while_running_is_set_aside(path: Path) -> None:
     assert Path(f"{path}.corrupt-1").exists()
 
 
+def test_damage_that_another_met_first_is_told_as_damage(path: Path) -> None:
+    """R67: of two threads or processes one moves the file; the other names the same place."""
+    first, second, third = (Database.open(path, clock=ManualClock()) for _ in range(3))
+    with closing(first), closing(second), closing(third):
+        first.empty_log()
+        version = first.rows("PRAGMA user_version")[0]["user_version"]
+        with path.open("r+b") as file:
+            file.seek(4096)
+            file.write(b"\xff" * (path.stat().st_size - 4096))
+        third.rows(f"PRAGMA user_version = {version}")  # all read pages anew
+        with pytest.raises(LocalError, match=r"moved to state\.db\.corrupt-1") as met:
+            first.rows("SELECT * FROM reminders")
+        for again in (second.check_in_place, lambda: second.rows("SELECT * FROM reminders")):
+            with pytest.raises(LocalError) as told:
+                again()
+            assert (told.value.code, told.value.message) == (met.value.code, met.value.message)
+    assert not Path(f"{path}.corrupt-2").exists()
+
+
 def test_a_log_left_behind_is_not_played_into_a_new_database(path: Path) -> None:
     """Deleting state.db alone gives an empty database; the old log is kept aside."""
     first = Database.open(path, clock=ManualClock())

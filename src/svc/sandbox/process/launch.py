@@ -25,7 +25,7 @@ _READ: Final = 65536
 
 
 def start(
-    options: LaunchOptions, env: Mapping[str, str], clock: Clock, timeout: float = 15.0
+    options: LaunchOptions, env: Mapping[str, str], clock: Clock, timeout: float = 60.0
 ) -> RunRecord:
     """Starts a sandbox in a session of its own and waits until it answers, at most `timeout` s.
 

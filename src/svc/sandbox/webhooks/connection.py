@@ -4,8 +4,10 @@
 """
 
 import asyncio
+import ipaddress
 import ssl
 import time
+from contextlib import suppress
 from typing import Final
 
 import h11
@@ -127,6 +129,13 @@ async def connect(host: str, port: int, context: ssl.SSLContext | None) -> KeptC
         host,
         port,
         ssl=context,
-        happy_eyeballs_delay=_RESOLVING_ANEW,
+        # asyncio leaves the socket open if the race of addresses is cut short as one of them wins.
+        happy_eyeballs_delay=None if _is_address(host) else _RESOLVING_ANEW,
     )
     return connection
+
+
+def _is_address(host: str) -> bool:
+    with suppress(ValueError):
+        return bool(ipaddress.ip_address(host))
+    return False

@@ -1,7 +1,9 @@
 """The connections that webhooks go over: kept, bounded over all receivers, and never mistaken."""
 
 import asyncio
+import gc
 import ssl
+import warnings
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from pathlib import Path
@@ -123,6 +125,25 @@ async def test_early_hint_is_not_the_answer(lab: Lab) -> None:
     replies, opened = await told(lab, [b"HTTP/1.1 103 Early Hints\r\n\r\n" + OK])
     assert [reply.code for reply in replies] == [200, 200, 200]
     assert opened == 1
+
+
+async def test_attempt_that_is_cut_short_as_it_connects_leaves_no_socket(
+    receiver: ScriptedReceiver,
+) -> None:
+    """At whatever turn of the loop its deadline comes, its connection is closed."""
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        sender = HttpSender(5)
+        async with receiver.listening():
+            for turns in range(12):
+                attempt = asyncio.create_task(sender.send(Outgoing(receiver.url, HEADERS, BODY)))
+                for _ in range(turns):
+                    await asyncio.sleep(0)
+                attempt.cancel()
+                await asyncio.wait([attempt])
+            await sender.close()
+        gc.collect()
+    assert [str(one.message) for one in told] == []
 
 
 async def test_connections_are_bounded_over_all_receivers(
