@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from support.forks.program import Forked, Forking
+from support.suite.patience import WAIT_SECONDS
 
 Pay = Callable[[], str]
 
@@ -28,7 +29,8 @@ class Running:
 
     @property
     def records(self) -> list[dict[str, Any]]:
-        return [json.loads(line) for line in self.text.splitlines() if line.endswith("}")]
+        lines = self.text.splitlines(keepends=True)
+        return [json.loads(line) for line in lines if line.endswith("}\n")]  # the last may be half
 
     @property
     def text(self) -> str:
@@ -36,26 +38,28 @@ class Running:
 
     def wait(self, kind: str, count: int = 1) -> list[dict[str, Any]]:
         """Gives the records of one kind, once there are so many."""
-        end = time.monotonic() + 15
-        while True:
-            found = [one for one in self.records if one["record"] == kind]
-            if len(found) >= count:
-                return found
-            assert time.monotonic() < end, (kind, self.text[-2000:])
-            assert self.process.poll() is None or len(found) >= count, self.text[-2000:]
-            time.sleep(0.01)
+        found: list[dict[str, Any]] = []
+
+        def enough() -> bool:
+            found[:] = [one for one in self.records if one["record"] == kind]
+            return len(found) >= count
+
+        self.until(enough)
+        return found
 
     def until(self, true: Callable[[], bool]) -> None:
         """Waits until something is so, as long as it runs."""
-        end = time.monotonic() + 15
+        end = time.monotonic() + WAIT_SECONDS
+        over = False
         while not true():
+            assert not over, self.text[-2000:]
             assert time.monotonic() < end, self.text[-2000:]
-            assert self.process.poll() is None, self.text[-2000:]
+            over = self.process.poll() is not None  # what it did last is looked at once more
             time.sleep(0.01)
 
     def end(self, number: int = signal.SIGINT) -> int:
         self.process.send_signal(number)
-        return self.process.wait(10)
+        return self.process.wait(WAIT_SECONDS)
 
 
 Process = Forked | subprocess.Popen[bytes]

@@ -4,7 +4,6 @@ import asyncio
 import json
 import socket
 import threading
-import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field, replace
@@ -13,6 +12,7 @@ from typing import Any, Final, Self, TypeVar
 
 from support.clocks import ManualClock
 from support.serving import free_port
+from support.suite.patience import WAIT_SECONDS, until
 from svc.clock import Clock
 from svc.listen.inbox.interfaces import ForwardAttempt, ForwardVerdict, Inbox
 from svc.listen.inbox.quick import open_inbox
@@ -63,7 +63,7 @@ def delivery(body: bytes, *, now: int = NOW, secret: str = SECRET, **headers: st
     return f"POST {PATH} HTTP/1.1\r\n{lines}\r\n".encode("latin-1") + body
 
 
-def talk(port: int, data: bytes, *, seconds: float = 10.0) -> bytes:
+def talk(port: int, data: bytes, *, seconds: float = WAIT_SECONDS) -> bytes:
     """Sends bytes and gives the first answer (all of them have empty bodies), or what came."""
     with socket.create_connection(("127.0.0.1", port), seconds) as peer:
         with suppress(BrokenPipeError, ConnectionResetError):  # answered before the body was sent
@@ -226,23 +226,20 @@ class RunningListener:
         if self._loop is not None:
             with suppress(RuntimeError):  # it has ended by itself, and its loop is closed
                 self._loop.call_soon_threadsafe(self._relay.stop)
-        self._thread.join(10)
+        self._thread.join(WAIT_SECONDS)
         assert not self._thread.is_alive()
         self._open.close()
         self._bound.close()
         assert self.summary is not None
         return self.summary
 
-    def until(self, true: Callable[[], bool], seconds: float = 10.0) -> None:
+    def until(self, true: Callable[[], bool]) -> None:
         """Waits until something is so."""
-        end = time.monotonic() + seconds
-        while not true():
-            assert time.monotonic() < end, f"it did not come to that: {self.records[-3:]}"[:2000]
-            time.sleep(0.002)
+        until(true, lambda: self.records[-3:])
 
     def peer(self) -> socket.socket:
         """A connection for several deliveries."""
-        return socket.create_connection(("127.0.0.1", self.port), 10)
+        return socket.create_connection(("127.0.0.1", self.port), WAIT_SECONDS)
 
     @staticmethod
     def send_on(peer: socket.socket, body: bytes) -> int:

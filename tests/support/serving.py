@@ -36,6 +36,13 @@ def free_ports(count: int) -> list[int]:
     return ports
 
 
+def answers(port: int) -> bool:
+    """Whether something listens on a port of this machine."""
+    with suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
+        return True
+    return False
+
+
 class QuietHandler(BaseHTTPRequestHandler):
     """Takes every POST and has nothing to GET; keeps connections open, and prints nothing."""
 

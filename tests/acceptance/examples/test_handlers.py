@@ -2,20 +2,19 @@
 
 import os
 import shutil
-import socket
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
 import pytest
 
 from support.running import Result, Svc
-from support.serving import QuietHandler, free_port, serving
+from support.serving import QuietHandler, answers, free_port, serving
+from support.suite.patience import until
 
 HANDLERS: Final = Path(__file__).with_name("handlers")
 SECRET: Final = "whsec_" + "a" * 32
@@ -23,10 +22,10 @@ CHECK: Final = "cat shop.txt paid.txt 2>/dev/null | grep -v ^seen || true"
 README: Final = "../../integration/examples/handler.py"
 # Seconds in which an effect shows, on a machine that is busy.
 SETTLE: Final = {
-    ".py": "0.1",
-    ".mjs": "0.1",
-    ".sh": "0.2",
-    ("handler.py", "200 before it is saved"): "0.2",
+    ".py": "0.4",
+    ".mjs": "0.4",
+    ".sh": "0.4",
+    ("handler.py", "200 before it is saved"): "0.8",
 }
 # The rule that each fault breaks; none of two without a fault, and of one that is only advised.
 RULES: Final = {
@@ -80,10 +79,7 @@ def running(name: str, fault: str, folder: Path) -> Iterator[str]:
         command, cwd=folder, env={**os.environ, **env}, stderr=subprocess.DEVNULL
     ) as process:
         try:
-            for _ in range(1000):
-                with suppress(OSError), socket.create_connection(("127.0.0.1", port)):
-                    break
-                time.sleep(0.01)
+            until(lambda: answers(port))
             yield f"http://127.0.0.1:{port}"
         finally:
             process.kill()
@@ -100,7 +96,7 @@ def examine(svc: Svc, name: str, fault: str, folder: Path) -> Result:
         return svc("events", "examine", "--forward-to", url, *words)
 
 
-@pytest.mark.slow(seconds=5)
+@pytest.mark.slow(seconds=15)
 @pytest.mark.skipif(not shutil.which("node") or not shutil.which("openssl"), reason="needs both")
 def test_each_fault_is_named_by_its_own_rule(
     svc: Svc, isolated: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

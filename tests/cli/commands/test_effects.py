@@ -1,8 +1,6 @@
 """Every option does something, and a test shows it."""
 
 import re
-import time
-from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Any, Final
@@ -15,6 +13,7 @@ from support.listeners import Listen
 from support.listening import TargetServer
 from support.running import Sandbox, Svc, command_tree
 from support.serving import free_port
+from support.suite.patience import until
 from svc import service
 from svc.client.options import RequestOption, options_of
 from svc.completion.tree import Command
@@ -347,13 +346,6 @@ def test_a_person_sees_events_unless_none_are_wanted(
             running.end()
             assert ("order.paid" in seen()) is there
             assert ("200" in seen()) is there
-
-
-def until(true: Callable[[], bool]) -> None:
-    end = time.monotonic() + 15
-    while not true():
-        assert time.monotonic() < end
-        time.sleep(0.01)
 
 
 @pytest.mark.effect_of("sandbox start", "--strict-https")

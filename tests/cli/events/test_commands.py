@@ -19,7 +19,7 @@ from support.listeners import Listen, Pay
 from support.listening import NOW, OK, SECRET, Received, TargetServer, event, status_line, talk
 from support.running import Result, Sandbox, Svc, inside
 from support.serving import free_port
-from support.suite.patience import patient
+from support.suite.patience import patient, until
 from svc.signature import header_value, verify
 
 
@@ -99,10 +99,7 @@ def test_listener_that_runs_goes_on_after_a_reset_of_the_sandbox(
         pay()
         running.wait("forward", 2)
         sandbox.control("POST", "/reset", {})
-        end = time.monotonic() + 10
-        while not sandbox.control("GET", "/webhook_endpoints")["data"]:
-            assert time.monotonic() < end
-            time.sleep(0.02)
+        until(lambda: sandbox.control("GET", "/webhook_endpoints")["data"])
         pay()
         events = running.wait("event", 4)
         running.wait("forward", 4)
@@ -359,12 +356,9 @@ def test_human_lines_keep_ids_and_amounts_whole(columns: int, pay: Pay, tmp_path
             stderr=subprocess.DEVNULL,
             env={**os.environ, "COLUMNS": str(columns)},
         )
-        end = time.monotonic() + 10
-        while "--print-secret" not in log.read_text():
-            assert time.monotonic() < end
-            time.sleep(0.01)
+        until(lambda: "--print-secret" in log.read_text())
         pay()
-        assert process.wait(15) == 0
+        assert process.wait() == 0
     text = log.read_text()
     assert "\x1b" not in text
     assert max(len(line) for line in text.splitlines()) <= columns
@@ -664,9 +658,7 @@ def test_the_inbox_says_why_an_event_has_not_arrived(
     with listen(tmp_path, "--forward-to", str(port)) as running:
         pay()
         event_id = running.wait("event", 2)[0]["id"]
-        end = time.monotonic() + 15
-        while not svc.ok("events", "inbox", "show", event_id)["targets"][0]["error"]:
-            assert time.monotonic() < end
+        until(lambda: svc.ok("events", "inbox", "show", event_id)["targets"][0]["error"])
     [target] = svc.ok("events", "inbox", "show", event_id)["targets"]
     assert target["url"] == f"http://localhost:{port}"
     assert (target["state"], target["error"]) == ("pending", "connection refused")

@@ -3,8 +3,6 @@
 import asyncio
 import io
 import os
-import time
-from collections.abc import Callable
 from contextlib import AbstractContextManager, ExitStack, closing
 from pathlib import Path
 from unittest.mock import patch
@@ -16,6 +14,7 @@ from support.clocks import ManualClock
 from support.listeners import Listen, Pay
 from support.listening import NOW, TargetServer, ended, event
 from support.running import Sandbox, Svc
+from support.suite.patience import until
 from svc.api_keys import fingerprint
 from svc.cli.events import link
 from svc.cli.events.endpoint import Endpoint, Endpoints, sandbox_answers
@@ -278,7 +277,7 @@ def test_a_disabled_endpoint_is_told_and_registered_again(
     with TargetServer() as target, listen(tmp_path, "--forward-to", str(target.port)) as running:
         [ready] = running.wait("ready")
         sandbox.control("POST", f"/webhook_endpoints/{ready['endpoint']}/disable")
-        wait_for(lambda: f"in place of {ready['endpoint']};" in said(tmp_path))
+        until(lambda: f"in place of {ready['endpoint']};" in said(tmp_path))
         pay()
         running.wait("forward", 2)
     assert said(tmp_path).count("has disabled the listener's webhook endpoint") == 1
@@ -293,7 +292,7 @@ def test_a_reset_says_that_the_signing_secret_is_a_new_one(
     with listen(tmp_path, "--forward-to", "3000", *more) as running:
         running.wait("ready")
         sandbox.control("POST", "/reset", {"seed": 99})
-        wait_for(lambda: "have a new signing secret" in said(tmp_path))
+        until(lambda: "have a new signing secret" in said(tmp_path))
         fresh = svc("events", "listen", "--forward-to", "3000", "--print-secret").out.strip()
     told = said(tmp_path).partition("Warning: ")[2]
     assert told.startswith("The sandbox was reset: the listener's webhook endpoint is gone.")
@@ -347,7 +346,7 @@ def test_a_sandbox_that_moved_is_named(
                 svc.ok("sandbox", "stop")
                 after = svc.ok("sandbox", "start", "--detach", "--port", "0")
                 assert after["url"] != before["url"]
-                wait_for(lambda: "does not answer" in said(tmp_path))
+                until(lambda: "does not answer" in said(tmp_path))
                 assert running.end() == 130
             there = f"One runs at {after['url']}: start the listener anew."
             assert said(tmp_path).count(there) == 1
@@ -368,10 +367,3 @@ async def attached(watch: EndpointLink) -> None:
 def said(folder: Path) -> str:
     log = min(folder.glob("listen-*.err"))
     return " ".join(log.read_text().split())
-
-
-def wait_for(true: Callable[[], bool]) -> None:
-    end = time.monotonic() + 15
-    while not true():
-        assert time.monotonic() < end
-        time.sleep(0.02)

@@ -21,7 +21,7 @@ from support.listeners import Listen
 from support.listening import TargetServer
 from support.running import Sandbox, Svc
 from support.serving import free_port
-from support.suite.patience import patient
+from support.suite.patience import patient, until
 from svc.cli.events.listen import app
 from svc.cli.events.options import InspectAt
 from svc.cli.framework.app import Verb
@@ -69,10 +69,8 @@ def test_page_shows_what_the_sandbox_sends(
         assert "Nothing was received yet." in read(ready["inspector"])
         svc.ok("sandbox", "trigger", "payout.paid")
         running.wait("forward")
-        end = time.monotonic() + 5
-        while "200 OK" not in (page := read(ready["inspector"])):
-            assert time.monotonic() < end
-        assert "payout.paid" in page
+        until(lambda: "200 OK" in read(ready["inspector"]))
+        assert "payout.paid" in read(ready["inspector"])
         assert running.end() == 130
     [log] = tmp_path.glob("*.err")
     assert f"Inspector {ready['inspector']}\n" in log.read_text()

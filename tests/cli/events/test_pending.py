@@ -6,7 +6,6 @@ import re
 import sqlite3
 import threading
 import time
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
@@ -18,6 +17,7 @@ from support.listeners import Listen, Pay, Running
 from support.listening import OK, Received, TargetServer, status_line
 from support.running import Svc
 from support.servers.certificates import Authority, TlsServer
+from support.suite.patience import until
 
 
 @pytest.fixture
@@ -157,13 +157,6 @@ def test_what_was_closed_since_it_was_listed_is_not_sent(
 def ended(listener: Running) -> list[dict[str, Any]]:
     listener.end()
     return [one for one in listener.records if one["record"] == "summary"]
-
-
-def until(true: Callable[[], bool]) -> None:
-    last = time.monotonic() + 15
-    while not true():
-        assert time.monotonic() < last
-        time.sleep(0.01)
 
 
 @pytest.mark.parametrize("which", ["--pending", "--failed"])

@@ -13,6 +13,7 @@ import pytest
 from support.listeners import Listen, Pay
 from support.listening import SECRET, TargetServer, event
 from support.running import Sandbox, Svc
+from support.suite.patience import until
 from svc.cli.events.endpoint import Endpoint
 from svc.cli.events.link import SignatureWatch
 from svc.listen.output_records import Rejected
@@ -43,10 +44,7 @@ def test_a_rolled_secret_is_taken_into_use(
         [ready] = running.wait("ready")
         path = f"/webhook_endpoints/{ready['endpoint']}/roll_secret"
         new = sandbox.control("POST", path, {"expires_in": 0})["secret"]
-        end = time.monotonic() + 15
-        while deliver(ready["url"], event(), new) != 200:
-            assert time.monotonic() < end
-            time.sleep(0.05)
+        until(lambda: deliver(ready["url"], event(), new) == 200)
         assert deliver(ready["url"], event(2), old) == 200  # what was on its way
         assert svc("events", "listen", "--print-secret").out.strip() == new
     [said] = [one.read_text() for one in tmp_path.glob("listen-*.err")]

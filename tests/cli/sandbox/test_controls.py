@@ -22,6 +22,7 @@ from typer.main import get_command
 from support.launching import launch_options
 from support.orders import ORDER
 from support.running import Sandbox, Svc
+from support.suite.patience import until
 from svc.cli.help.page import ShellLines, page_of
 from svc.cli.main import main
 from svc.cli.sandbox import exported
@@ -735,10 +736,7 @@ def test_clock_runs_or_stands_still(svc: Svc, sandbox: Sandbox) -> None:
     assert svc.ok("sandbox", "advance", "4s")["now"] == "2041-05-06T07:08:13Z"
     assert api(sandbox.port, "GET", f"/v1/orders/{order}")["status"] == "processing"
     svc.ok("sandbox", "clock", "realtime")
-    deadline = time.monotonic() + 5
-    while api(sandbox.port, "GET", f"/v1/orders/{order}")["status"] != "paid":
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
+    until(lambda: api(sandbox.port, "GET", f"/v1/orders/{order}")["status"] == "paid")
     assert svc("sandbox", "clock", "backwards").code == 2
     assert svc("sandbox", "clock", "--to", "2001-01-01T00:00:00Z").code == 3
 

@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from support.listening import PATH, SECRET, TargetServer, delivery, event, read_answer, status
-from support.suite.patience import patient
+from support.suite.patience import patient, until
 
 EVENTS = 150
 
@@ -34,11 +34,7 @@ def unread(form: str, out: int, target: int, folder: Path) -> Iterator["subproce
         env={**os.environ, "SVC_WEBHOOK_SECRET": SECRET},
     )
     try:
-        end = time.monotonic() + 20
-        while not (ready.exists() and ready.read_text().endswith("\n")):
-            assert time.monotonic() < end
-            assert process.poll() is None
-            time.sleep(0.01)
+        until(lambda: ready.exists() and ready.read_text().endswith("\n"))
         yield process
     finally:
         process.kill()
@@ -58,10 +54,7 @@ def deliver_all(folder: Path) -> None:
 
 
 def wait_for(target: TargetServer) -> None:
-    end = time.monotonic() + 20
-    while len(target.received) < EVENTS:
-        assert time.monotonic() < end, len(target.received)
-        time.sleep(0.01)
+    until(lambda: len(target.received) >= EVENTS, lambda: len(target.received))
 
 
 @pytest.mark.parametrize("read_late", [pytest.param(False, marks=pytest.mark.slow), True])

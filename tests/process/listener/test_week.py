@@ -5,8 +5,7 @@ import os
 import re
 import resource
 import signal
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -29,6 +28,7 @@ from support.listening import (
     talk,
 )
 from support.running import Sandbox, Svc
+from support.suite.patience import until
 from svc.errors import SignatureError
 from svc.signature import verify
 
@@ -276,13 +276,6 @@ class Week:
         self.stop()
         self.start("--adopt")
         self.all_is_forwarded()
-
-
-def until(true: Callable[[], bool], said: Callable[[], str]) -> None:
-    end = time.monotonic() + 15
-    while not true():
-        assert time.monotonic() < end, said()[-3000:]
-        time.sleep(0.01)
 
 
 @pytest.fixture

@@ -13,6 +13,7 @@ import pytest
 from support.forks.program import Forking
 from support.listening import TargetServer
 from support.running import Sandbox, Svc
+from support.suite.patience import until
 from support.team.commands import RunningCommand, TeamCommands, server_of
 from svc.listen.log.streams import EVENT_BYTES
 from svc.signature import verify
@@ -49,10 +50,7 @@ def test_an_event_goes_through_the_whole_team(  # noqa: PLR0915  one story
         command = ("events", "listen", "--from", team.url, "--print-secret", "-o", "human")
         secret = team.run("anna", *command).out.strip()
         verify(got.body, got.header("svc-signature"), [secret], int(time.time()))
-        end = time.monotonic() + 10
-        while paid not in ci.ids:
-            assert time.monotonic() < end
-            time.sleep(0.02)
+        until(lambda: paid in ci.ids)
         status = team.run("admin", "events", "log", "status", "--from", team.url).json
         assert (status["events"], status["failed"], status["behind"]) == (2, 0, 0)
         assert 0.9 < status["bytes"] / (2 * EVENT_BYTES) < 1  # what a log is sized by

@@ -3,7 +3,6 @@
 import os
 import shutil
 import signal
-import socket
 import subprocess
 import time
 from collections.abc import Callable, Iterator
@@ -12,7 +11,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from support.serving import free_port
+from support.serving import answers, free_port
+from support.suite.patience import WAIT_SECONDS
 from svc.sandbox.process.certificate import issue
 
 SSHD = shutil.which("sshd", path=f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin")
@@ -73,14 +73,7 @@ http {{
 """
 
 
-def answers(port: int) -> bool:
-    """Whether something listens on a port of this machine."""
-    with suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
-        return True
-    return False
-
-
-def until(true: Callable[[], bool], seconds: float = 10.0) -> float:
+def until(true: Callable[[], bool], seconds: float = WAIT_SECONDS) -> float:
     """Waits until something is so; gives the seconds that it took."""
     begun = time.monotonic()
     while not true():

@@ -17,7 +17,7 @@ from proof.faults.bench import Process, UserMachine
 from proof.faults.ledger import Fault, http
 from proof.faults.operations import command
 from proof.faults.test_sharing import wait_for_posts
-from support.suite.patience import patient
+from support.suite.patience import patient, until
 
 MARK = "mark-1"
 REFUND = command("refund", MARK)
@@ -106,11 +106,8 @@ def is_log(descriptor: Path) -> bool:
 
 def wait_for_journal(process: Process) -> None:
     """Waits until a program has opened the journal, and then comes to its lock."""
-    deadline = time.monotonic() + 20
     folder = Path(f"/proc/{process.pid}/fd")
-    while not any(is_log(path) for path in folder.iterdir()):
-        assert time.monotonic() < deadline
-        time.sleep(0.005)
+    until(lambda: any(is_log(path) for path in folder.iterdir()))
     time.sleep(0.1)
 
 

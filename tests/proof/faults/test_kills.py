@@ -22,7 +22,7 @@ from proof.faults.ledger import Fault, Ledger
 from proof.faults.operations import OPERATIONS, command
 from proof.faults.test_fault_matrix import closed, cut, reset
 from support.forks.program import Forking
-from support.suite.patience import patient
+from support.suite.patience import patient, until
 
 LONG = os.environ.get("SVC_TEST_LONG") == "1"
 SEEDS = 14 if LONG else 1
@@ -111,10 +111,7 @@ def late(sock: socket.socket, reply: bytes) -> bool:
 
 def wait_for(state: Path) -> None:
     """Waits until a program has come to its journal."""
-    deadline = time.monotonic() + 20
-    while not state.exists():
-        assert time.monotonic() < deadline
-        time.sleep(0.001)
+    until(state.exists)
 
 
 def check_random_kill(folder: Path, ledger: Ledger, forking: Forking, number: int) -> bool:

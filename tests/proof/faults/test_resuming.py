@@ -1,13 +1,12 @@
 """What a resume makes of each answer: only a definite one settles what may have been carried out."""
 
-import time
-
 import pytest
 
 from proof.faults.bench import UserMachine
 from proof.faults.ledger import Fault
 from proof.faults.operations import command
 from proof.faults.test_fault_matrix import closed, refusal, says
+from support.suite.patience import until
 
 REFUND = command("refund", "mark-1")
 
@@ -16,10 +15,7 @@ REFUND = command("refund", "mark-1")
 def lost(machine: UserMachine) -> str:
     """A request that was carried out, though its process died before the answer came."""
     machine.run(*REFUND, kill="after_bytes")
-    deadline = time.monotonic() + 20
-    while not machine.ledger.effects["mark-1"]:  # it reads what a dead process has sent
-        assert time.monotonic() < deadline
-        time.sleep(0.005)
+    until(lambda: machine.ledger.effects["mark-1"])  # it reads what a dead process has sent
     (row,) = machine.rows()
     return str(row["id"])
 

@@ -1,22 +1,18 @@
 """Many processes on one journal (promises R68, R69)."""
 
-import time
-
 import pytest
 
 from proof.faults.bench import UserMachine
 from proof.faults.ledger import Fault
 from proof.faults.operations import OPERATIONS, command
 from proof.faults.test_fault_matrix import closed
+from support.suite.patience import until
 
 DEADLINE = 20.0
 
 
 def wait_for_posts(machine: UserMachine, count: int) -> None:
-    deadline = time.monotonic() + DEADLINE
-    while len(machine.ledger.posts) < count:
-        assert time.monotonic() < deadline, "the program sent nothing"
-        time.sleep(0.005)
+    until(lambda: len(machine.ledger.posts) >= count)
 
 
 @pytest.mark.parametrize("processes", [8, pytest.param(32, marks=pytest.mark.slow(seconds=5))])

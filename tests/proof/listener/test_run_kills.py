@@ -17,6 +17,7 @@ import pytest
 
 from support.kills.killable import end, spawn
 from support.listening import delivery, event, outcomes, status, talk
+from support.suite.patience import until
 from svc.clock import SystemClock
 from svc.state import Database
 
@@ -120,14 +121,9 @@ def test_run_dies_with_a_listener_that_is_killed(tmp_path: Path) -> None:
     script.chmod(0o755)
     process, port = spawn(tmp_path / "state" / "state.db", str(script))
     assert status(talk(port, delivery(event(), now=int(time.time())))) == 200
-    limit = time.monotonic() + 20
-    while not pid.exists():
-        assert time.monotonic() < limit
-        time.sleep(0.01)
+    until(pid.exists)
     end(process)
-    while Path("/proc", pid.read_text().strip()).exists():
-        assert time.monotonic() < limit, "it is still under way"
-        time.sleep(0.01)
+    until(lambda: not Path("/proc", pid.read_text().strip()).exists())
 
 
 def kill_often(shop: CommandShop, drawn: random.Random) -> dict[str, int]:

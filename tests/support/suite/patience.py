@@ -5,9 +5,13 @@ as well, the same work takes longer by as much.
 """
 
 import os
+import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
+# For what happens in a moment, unless it never does; a test's own limit is longer.
+WAIT_SECONDS: Final = 50.0
 _RUNNABLE: Final = "procs_running"
 
 
@@ -24,3 +28,11 @@ def _wanting() -> float:
         found = [line for line in stat.read_text().splitlines() if line.startswith(_RUNNABLE)]
         now = int(found[0].split()[1]) if found else 0
     return max(float(now), os.getloadavg()[0])
+
+
+def until(true: Callable[[], object], words: Callable[[], object] = lambda: "") -> None:
+    """Waits until something is so; `words` gives what is told if it never is."""
+    end = time.monotonic() + WAIT_SECONDS
+    while not true():
+        assert time.monotonic() < end, f"it did not come to that: {words()}"[:3000]
+        time.sleep(0.005)

@@ -12,6 +12,7 @@ import pytest
 from support.forks.program import Forking
 from support.running import Result, Svc
 from support.serving import free_ports
+from support.suite.patience import until
 from support.team.log import KEY
 from support.team.servers import LogNode, Servers
 
@@ -86,14 +87,15 @@ class RunningCommand:
             self.process = forking.start(line, env, out.fileno(), err.fileno())
 
     def wait(self, kind: str, count: int = 1) -> list[dict[str, object]]:
-        end = time.monotonic() + 20
-        while True:
-            lines = self.out.read_text().splitlines()
-            found = [one for one in map(json.loads, lines) if one["record"] == kind]
-            if len(found) >= count:
-                return found
-            assert time.monotonic() < end, self._err.read_text()
-            time.sleep(0.02)
+        found: list[dict[str, object]] = []
+
+        def enough() -> bool:
+            whole = self.out.read_text().rpartition("\n")[0]  # the last line may be half
+            found[:] = [one for one in map(json.loads, whole.splitlines()) if one["record"] == kind]
+            return len(found) >= count
+
+        until(enough, self._err.read_text)
+        return found
 
     def end(self) -> None:
         self.process.kill()

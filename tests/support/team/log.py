@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from support.listening import NOW, SECRET, RunningListener, event, plan_for
+from support.suite.patience import WAIT_SECONDS
 from support.team.servers import Servers
 from svc.clock import Clock, SystemClock
 from svc.errors import SvcError
@@ -166,7 +167,7 @@ def job(
             listener.stop()
 
 
-def wait_for(true: Callable[[], bool], seconds: float = 20.0) -> None:
+def wait_for(true: Callable[[], bool], seconds: float = WAIT_SECONDS) -> None:
     end = time.monotonic() + seconds
     while not true():
         assert time.monotonic() < end

@@ -36,7 +36,7 @@ def handle(event: dict[str, Any]) -> None:
     """Keeps an event's effect together with its id, once."""
     is_new = event["id"] not in seen
     if FAULT == "race" and is_new:
-        time.sleep(0.02)  # in which others look as well
+        time.sleep(0.2)  # in which others look as well
     with LOCK:
         if FAULT != "race":
             is_new = event["id"] not in seen or FAULT == "fulfilment twice"
@@ -67,7 +67,7 @@ class ExaminedShop(BaseHTTPRequestHandler):
             return
         event = json.loads(body)
         if FAULT == "200 before it is saved":
-            Timer(0.04, handle, [event]).start()
+            Timer(0.3, handle, [event]).start()
         else:
             handle(event)
         self.answer(200)

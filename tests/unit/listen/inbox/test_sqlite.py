@@ -28,7 +28,7 @@ from support.listening import (
     talk,
 )
 from support.serving import free_port
-from support.suite.patience import patient
+from support.suite.patience import patient, until
 from svc.clock import SystemClock
 from svc.errors import LocalError
 from svc.listen.forward.pump import ForwardOptions
@@ -507,10 +507,7 @@ def test_kill_loses_no_acknowledged_event(after: int, tmp_path: Path) -> None:
             for sender in senders:
                 sender.join()
         with child(state, target.port):
-            end = time.monotonic() + 10
-            while not acknowledged <= set(target.ids):
-                assert time.monotonic() < end, acknowledged - set(target.ids)
-                time.sleep(0.01)
+            until(lambda: acknowledged <= {*target.ids}, lambda: acknowledged - {*target.ids})
     with Database.open(state, clock=SystemClock()) as opened:
         assert opened.rows("PRAGMA integrity_check") == [{"integrity_check": "ok"}]
 

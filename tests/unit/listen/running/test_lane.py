@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from support.listening import RunningListener, event, listening, outcomes
+from support.suite.patience import WAIT_SECONDS
 from svc.errors import UsageError
 from svc.listen.commands import CommandTarget
 from svc.listen.forward.pump import ForwardOptions
@@ -50,7 +51,7 @@ def ended(listener: RunningListener) -> list[str | None]:
 
 def is_gone(pid: Path) -> bool:
     """Whether a process whose number is in a file has ended."""
-    end = time.monotonic() + 5
+    end = time.monotonic() + WAIT_SECONDS
     while time.monotonic() < end:
         try:
             state = Path("/proc", pid.read_text().strip(), "stat").read_text().split()[2]
