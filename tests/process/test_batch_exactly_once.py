@@ -250,7 +250,7 @@ def test_a_signal_ends_it_within_a_second_and_it_goes_on_later(
     wait_for_lines(path, 40)
     begun = time.monotonic()
     process.send_signal(number)
-    process.wait(5)
+    process.wait()
     seconds = time.monotonic() - begun
     result = ended(process)
     assert (result.code, seconds < patient(1.5)) == (code, True)
@@ -270,7 +270,7 @@ def test_an_interrupted_list_says_what_to_type(svc: Svc, sandbox: Sandbox, tmp_p
     process = svc.begin("batch", "orders.create", str(path), "-o", "human")
     wait_for_lines(path, 10)
     process.send_signal(signal.SIGTERM)
-    process.wait(5)
+    process.wait()
     result = ended(process)
     assert result.code == 143
     last = result.err.splitlines()[-1]
@@ -297,7 +297,7 @@ def test_a_signal_is_heard_while_another_process_holds_the_journal(
         time.sleep(0.5)  # it has come to the lock
         begun = time.monotonic()
         process.send_signal(signal.SIGTERM)
-        process.wait(5)
+        process.wait()
         seconds = time.monotonic() - begun
     assert (ended(process).code, seconds < patient(1)) == (143, True)
     svc.ok("batch", "orders.create", str(path))

@@ -115,7 +115,7 @@ def test_runs_at_the_same_time_are_kept_apart(forking: Forking) -> None:
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(30)
+        thread.join()
     assert codes == {"money": 0, "webhooks": 0, "none": 2}
 
 

@@ -82,7 +82,7 @@ def test_two_signals_leave_no_process(isolated: Path, pause: float) -> None:
         process.send_signal(signal.SIGINT)
         time.sleep(pause)  # of the person who presses Ctrl-C twice
         process.send_signal(signal.SIGINT)
-        process.wait(20)
+        process.wait()
         until(lambda: not any(map(is_alive, started)))
 
 

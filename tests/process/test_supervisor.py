@@ -50,7 +50,7 @@ def test_service_is_ready_and_ends_as_its_unit_expects(
         try:
             assert notices.recv(100) == b"READY=1"
             process.send_signal(signal.SIGTERM)
-            process.communicate(timeout=20)
+            process.communicate()
         finally:
             process.kill()
     assert process.returncode in (143, -signal.SIGTERM)

@@ -81,6 +81,6 @@ def dying(forking: Forking, point: str, nth: int, *argv: str) -> int:
 
 def ended(process: "Begun | subprocess.Popen[str]") -> Result:
     """Waits for a started program."""
-    out, err = process.communicate(timeout=30)
+    out, err = process.communicate()
     assert "Traceback" not in err, err
     return Result(process.returncode, out, err)

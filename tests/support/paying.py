@@ -18,7 +18,7 @@ def pay(sandbox: Sandbox) -> Pay:
     """Has an order paid, which sends payment.captured and order.paid; gives the order's id."""
 
     def paid() -> str:
-        connection = HTTPConnection("127.0.0.1", sandbox.port, timeout=10)
+        connection = HTTPConnection("127.0.0.1", sandbox.port, timeout=60)
         headers = {"Authorization": "Bearer sk_test_sandbox", "Content-Type": "application/json"}
         connection.request("POST", "/v1/orders", json.dumps(ORDER), headers)
         order = json.loads(connection.getresponse().read())

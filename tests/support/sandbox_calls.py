@@ -275,7 +275,7 @@ class Served:
 
     def raw(self, head: str, body: bytes = b"") -> bytes:
         """Everything that comes back on a connection of its own, until it is closed."""
-        with socket.create_connection(("127.0.0.1", self.port), timeout=10) as connection:
+        with socket.create_connection(("127.0.0.1", self.port), timeout=60) as connection:
             connection.sendall(head.replace("\n", "\r\n").encode() + b"\r\n\r\n" + body)
             received = b""
             while part := connection.recv(65536):
@@ -284,7 +284,7 @@ class Served:
 
     def ask(self, method: str, path: str, body: Any = None, **headers: str) -> SandboxAnswer:
         """One JSON call with the secret test key, and the controls' header."""
-        connection = HTTPConnection("127.0.0.1", self.port, timeout=10)
+        connection = HTTPConnection("127.0.0.1", self.port, timeout=60)
         lines = {"Authorization": "Bearer sk_test_sandbox", "Svc-Sandbox": "1", **headers}
         sent = None if body is None else json.dumps(body)
         if sent is not None:

@@ -165,7 +165,7 @@ def test_until_ends_with_zero(pay: Pay, tmp_path: Path, listen: Listen) -> None:
         ) as running,
     ):
         pay()
-        assert running.process.wait(15) == 0
+        assert running.process.wait() == 0
         assert running.wait("summary")[0]["until_reached"] is True
 
 
@@ -213,7 +213,7 @@ def test_closed_stdout_ends_it(pay: Pay) -> None:
     assert json.loads(process.stdout.readline())["record"] == "ready"
     process.stdout.close()
     pay()
-    assert process.wait(10) == 141
+    assert process.wait() == 141
     assert process.stderr is not None
     assert "Traceback" not in process.stderr.read()
     process.stderr.close()

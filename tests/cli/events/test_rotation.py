@@ -26,7 +26,7 @@ LISTEN = ("events", "listen", "-o", "ndjson", "--until", "order.paid", "--exec",
 def deliver(url: str, body: bytes, secret: str) -> int:
     """Sends one delivery as somebody would who signs with this secret."""
     where = urlsplit(url)
-    connection = HTTPConnection(where.hostname or "", where.port, timeout=10)
+    connection = HTTPConnection(where.hostname or "", where.port, timeout=60)
     try:
         header = header_value(body, [secret], int(time.time()))
         connection.request("POST", where.path, body, {"Svc-Signature": header})

@@ -149,7 +149,7 @@ def test_the_check_goes_through_the_proxy(svc: Svc, fake_ring: FakeRing) -> None
         env = {"HTTPS_PROXY": f"http://127.0.0.1:{proxy.getsockname()[1]}"}
         argv = ("--base-url", ELSEWHERE, "--max-time", "1")
         assert svc("keys", "add", "--stdin", *argv, stdin=CANARY, env=env).code == 8
-        thread.join(10)
+        thread.join()
     assert heard[0].startswith(b"CONNECT api.example.com:443 ")
     assert b"4eC39" not in heard[0]
 

@@ -18,7 +18,7 @@ Sandbox = Any
 
 def call(sandbox: Sandbox, method: str, path: str, body: Any = None, key: str = "") -> Any:
     """One request without the program under test: status and body."""
-    connection = HTTPConnection("127.0.0.1", sandbox.port, timeout=10)
+    connection = HTTPConnection("127.0.0.1", sandbox.port, timeout=60)
     headers = {"Authorization": f"Bearer {key}", "Content-Type": "application/json"}
     try:
         connection.request(method, path, json.dumps(body) if body else None, headers)

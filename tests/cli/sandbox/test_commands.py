@@ -26,7 +26,7 @@ Start = Callable[..., Any]
 
 def api(port: int, method: str, path: str, body: Any = None) -> Any:
     """One call of the API without the program under test."""
-    connection = HTTPConnection("127.0.0.1", port, timeout=10)
+    connection = HTTPConnection("127.0.0.1", port, timeout=60)
     headers = {"Authorization": "Bearer sk_test_sandbox", "Content-Type": "application/json"}
     try:
         connection.request(method, path, json.dumps(body) if body else None, headers)
@@ -267,7 +267,7 @@ def test_signal_ends_a_sandbox_in_the_foreground(
         assert list((isolated / "state" / "sandbox").glob("run-*"))
         begun = time.monotonic()
         process.send_signal(number)
-        out, err = process.communicate(timeout=10)
+        out, err = process.communicate()
         assert time.monotonic() - begun < patient(1)
     assert process.returncode == code
     assert (out, err) == ("", "")
@@ -631,7 +631,7 @@ def test_control_refuses_a_server_that_is_no_sandbox(svc: Svc, tmp_path: Path) -
         port = server.stdout.readline().split(" port ")[1].split()[0]
         refused = svc("sandbox", "reset", "--yes", "--base-url", f"http://127.0.0.1:{port}")
         server.terminate()
-        _, log = server.communicate(timeout=5)
+        _, log = server.communicate()
     assert (refused.code, refused.error["code"]) == (2, "not_a_sandbox")
     assert "GET /_sandbox/health" in log
     assert "POST" not in log

@@ -41,7 +41,7 @@ CREATE = ("orders", "create", *MONEY, *ITEM)
 
 def api(port: int, method: str, path: str, body: Any = None, key: str = "sk_test_sandbox") -> Any:
     """One call of the API without the program under test."""
-    connection = HTTPConnection("127.0.0.1", port, timeout=10)
+    connection = HTTPConnection("127.0.0.1", port, timeout=60)
     headers = {"Authorization": f"Bearer {key}", "Content-Type": "application/json"}
     try:
         connection.request(method, path, json.dumps(body) if body else None, headers)
@@ -803,7 +803,7 @@ def test_ignored_hangup_stays_ignored(isolated: Path) -> None:
         time.sleep(0.2)
         assert api(ready["port"], "GET", "/v1/orders")["object"] == "list"
         process.send_signal(signal.SIGTERM)
-        process.wait(timeout=5)
+        process.wait()
     assert process.returncode == -signal.SIGTERM
 
 

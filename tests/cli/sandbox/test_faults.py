@@ -47,7 +47,7 @@ class Caller:
 
     def ask(self, method: str, path: str, body: Any = None, key: str = "order-1") -> Any:
         """One request; the answer's status and body, or what is left of them."""
-        connection = HTTPConnection("127.0.0.1", self.port, timeout=5)
+        connection = HTTPConnection("127.0.0.1", self.port, timeout=60)
         headers = {"Authorization": "Bearer sk_test_sandbox", "Content-Type": "application/json"}
         sent = json.dumps(body) if body else None
         try:
@@ -69,7 +69,7 @@ class Caller:
             "Authorization: Bearer sk_test_sandbox\r\nContent-Type: application/json\r\n"
             f"Content-Length: {len(body)}\r\n\r\n"
         )
-        with socket.create_connection(("127.0.0.1", self.port), timeout=5) as line:
+        with socket.create_connection(("127.0.0.1", self.port), timeout=60) as line:
             line.sendall(head.encode() + body)
             received = b""
             while received.partition(b"\r\n\r\n")[2][1:] == b"":

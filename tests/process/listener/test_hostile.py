@@ -42,7 +42,7 @@ def chunked() -> bytes:
 
 def pour(port: int, head: bytes, piece: bytes, statuses: list[int]) -> None:
     """Sends a head and then megabytes, whatever is answered, until nobody takes them any more."""
-    with socket.create_connection(("127.0.0.1", port), 10) as peer:
+    with socket.create_connection(("127.0.0.1", port), 60) as peer:
         with suppress(OSError):
             peer.sendall(head)
             for _ in range(LARGE):

@@ -53,7 +53,7 @@ def hang_up(port: int, sent: bytes, way: str, after: float) -> None:
     `half` closes its own direction first; `answer` leaves with the answer unread in its buffer,
     which the system makes a reset.
     """
-    with socket.create_connection(("127.0.0.1", port), 10) as peer, suppress(OSError):
+    with socket.create_connection(("127.0.0.1", port), 60) as peer, suppress(OSError):
         peer.sendall(sent)
         if after:
             time.sleep(after)
@@ -128,7 +128,7 @@ def test_senders_that_leave_a_stopped_listener_end_nothing(
     ):
         requests = [request(running, number) for number in range(1, 11)]
         running.process.send_signal(signal.SIGSTOP)
-        peers = [socket.create_connection(("127.0.0.1", port), 5) for port, _ in requests]
+        peers = [socket.create_connection(("127.0.0.1", port), 60) for port, _ in requests]
         for peer, (_, sent) in zip(peers, requests, strict=True):
             peer.sendall(sent)
             peer.close()
@@ -210,7 +210,7 @@ def test_a_store_that_is_gone_ends_the_listener(
             is_served(running, range(1, 21))
             LOSSES[how](state)
             started = time.monotonic()
-            assert running.process.wait(10) == 10
+            assert running.process.wait() == 10
             assert time.monotonic() - started < patient(1)
     error = json.loads(told_on_stderr(tmp_path).splitlines()[-1])["error"]
     assert error["code"] == "state_replaced"
@@ -234,13 +234,13 @@ def test_no_answer_of_200_leaves_for_an_event_in_a_deleted_file(
                 state.unlink()
             with suppress(OSError):
                 port, sent = request(running, number)
-                with socket.create_connection(("127.0.0.1", port), 5) as peer:
+                with socket.create_connection(("127.0.0.1", port), 60) as peer:
                     peer.sendall(sent)
                     if status(read_answer(peer)) == 200:
                         answered.append(number)
             if running.process.poll() is not None:
                 break
-        assert running.process.wait(10) == 10
+        assert running.process.wait() == 10
     assert answered == list(range(1, 30))
     [saved] = state.parent.glob("state.db.saved-*")
     with closing(sqlite3.connect(saved)) as copy:
@@ -266,7 +266,7 @@ def test_a_damaged_store_ends_the_listener(
         port, sent = request(running, 30)
         started = time.monotonic()
         assert status(talk(port, sent)) in (0, 503)
-        assert running.process.wait(10) == 10
+        assert running.process.wait() == 10
         assert time.monotonic() - started < patient(1)
     error = json.loads(told_on_stderr(tmp_path).splitlines()[-1])["error"]
     assert error["code"] == "state_damaged"
@@ -329,7 +329,7 @@ def test_a_bug_ends_one_connection_and_a_hundred_of_them_the_listener(
         assert process.poll() is None
         assert [one["count"] for one in running.wait("bug", 7)] == [1, 2, 4, 8, 16, 32, 64]
         assert talk(*request(running, 100)) == b""
-        assert process.wait(10) == 1
+        assert process.wait() == 1
     finally:
         process.kill()
         process.wait()

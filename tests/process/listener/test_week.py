@@ -106,13 +106,13 @@ class Week:
         """Ends it as Ctrl-C would; gives all that it said."""
         assert self.listener is not None
         self.listener.send_signal(signal.SIGTERM)
-        assert self.listener.wait(10) == 143
+        assert self.listener.wait() == 143
         return self.told()
 
     def kill(self) -> None:
         assert self.listener is not None
         self.listener.kill()
-        self.listener.wait(10)
+        self.listener.wait()
         (self.folder / "ready").unlink(missing_ok=True)
 
     def log(self, kind: str) -> Path:

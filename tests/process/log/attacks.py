@@ -229,7 +229,7 @@ def a_request_to_the_receivers_door(day: Day) -> list[str]:
         (path, {"Svc-Signature": signed}),
         ("/", {"Svc-Signature": signed}),
     ):
-        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
         connection.request("POST", where, event(FALSE + 9), head)
         status = connection.getresponse().status
         connection.close()

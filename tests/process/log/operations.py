@@ -391,7 +391,7 @@ def an_event_is_too_large(day: Day) -> None:
     port, path = day.receiver.door
     body = event(10**6, note="x" * (1 << 20))
     head = {"Svc-Signature": header_value(body, [SECRET], int(time.time()))}
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=20)
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
     try:
         connection.request("POST", path, body, head)
         assert connection.getresponse().status == 413

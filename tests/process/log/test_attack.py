@@ -208,7 +208,7 @@ def test_what_lacks_the_receivers_proof_is_put_aside_told_and_passed(  # noqa: P
         publish(connection, [100])
         with reading(server, tmp_path, target.port) as both:
             for one in both:
-                one.until(lambda one=one: len(one.events()) == 1, 20)
+                one.until(lambda one=one: len(one.events()) == 1)
                 wanted = [*(word for *_, word in FORGED), "proof_missing", "header_invalid"]
                 told = [record.reason for record in one.told(Rejected, len(wanted))]
                 assert sorted(told) == sorted(wanted)
@@ -216,7 +216,7 @@ def test_what_lacks_the_receivers_proof_is_put_aside_told_and_passed(  # noqa: P
         with reading(server, tmp_path, target.port) as both:
             publish(connection, [101])
             for one in both:
-                one.until(lambda one=one: len(one.events()) == 1, 20)
+                one.until(lambda one=one: len(one.events()) == 1)
                 assert one.told(Rejected) == []  # it was told once
         aside = connection.run(list_failed(connection, "test", None))
         unproved = [one for one in aside if "Svc-Receiver-Proof" in one.reason]
@@ -250,7 +250,7 @@ def test_header_that_a_server_would_give_stops_no_reader(
         publish(connection, [1])
         with reading(server, tmp_path, target.port) as both:
             for one in both:
-                one.until(lambda one=one: len(one.events()) == 1, 20)
+                one.until(lambda one=one: len(one.events()) == 1)
                 assert [record.reason for record in one.told(Rejected)] == ["proof_missing"]
             publish(connection, [2])
             wait_for(lambda: sorted(target.ids) == ["evt_1", "evt_1", "evt_2", "evt_2"])

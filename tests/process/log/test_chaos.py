@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from support.listening import Received, TargetServer
-from support.suite.patience import patient
+from support.suite.patience import slowed
 from support.team.log import make_streams
 from support.team.members import SOUND, EventSender, Member
 from support.team.servers import LogNode, Servers, servers
@@ -121,7 +121,7 @@ def kill_by_turns(made: ChaosTeam, drawn: random.Random, until: threading.Event)
     kills: Counter[str] = Counter()
     pause = threading.Event()
     while not (until.is_set() and kills.total() >= FEWEST_KILLS):
-        pause.wait(patient(drawn.uniform(0.8, 2.2)))
+        pause.wait(slowed(drawn.uniform(0.8, 2.2)))
         made.revive()
         what = drawn.choice(["node", "node", "two", "all", "receiver", "laptop", "job", "job"])
         kills[what] += 1

@@ -215,4 +215,4 @@ def test_queue_with_copies_gives_at_once_what_went_back(needed: None, tmp_path: 
         with connect(running) as connection, job(running, tmp_path / "a", target.port) as listener:
             began = time.monotonic()
             publish(connection, range(20))
-            listener.until(lambda: sum(one.status == 200 for one in listener.forwards()) == 20, 15)
+            listener.until(lambda: sum(one.status == 200 for one in listener.forwards()) == 20)

@@ -70,8 +70,8 @@ def test_laptop_drops_a_connection_on_which_nothing_comes(server: Servers, tmp_p
         listener.forwards(1)
         relay.forget()
         publish(direct, range(2, 12))
-        listener.until(lambda: len(listener.told(LogState)) == 2, 40)
-        listener.until(lambda: len(target.received) == 11, 20)
+        listener.until(lambda: len(listener.told(LogState)) == 2)
+        listener.until(lambda: len(target.received) == 11)
         down, up = listener.told(LogState)
     # In time, or at all: as a request or the look at the connection noticed it first.
     assert re.search(r"it (did|does) not answer", down.reason or "")

@@ -46,7 +46,7 @@ def ended(folder: Path, *argv: str, code: str = SOUND, **more: Any) -> Member:
     member = Member(folder, argv, code, **more)
     member.start()
     assert member.process is not None
-    member.process.wait(40)
+    member.process.wait()
     return member
 
 
@@ -113,7 +113,7 @@ def test_credentials_that_are_revoked_fail_what_was_waited_for(
             wait_for(lambda: bool(member.told("log")))
             publish(connection, [2])
         assert member.process is not None
-        assert member.process.wait(40) == 11
+        assert member.process.wait() == 11
     assert [one["state"] for one in member.told("log")] == ["down"]
     error = error_of(member)
     assert error["code"] == "until_not_reached"
@@ -290,7 +290,7 @@ def test_listener_ends_when_the_log_has_another_key(
         connection.run(streams.make(connection, wanted, {"metadata"}))
         LogInbox(connection, "test", key).store(Batch([inbound(2)]))
         assert member.process is not None
-        assert member.process.wait(20) == 4, member.errors
+        assert member.process.wait() == 4, member.errors
         assert error_of(member)["code"] == "log_key_wrong"
         assert member.told("rejected") == []
         member.key = f"{key}\n{KEY}"

@@ -99,7 +99,7 @@ def test_a_reader_goes_on_although_the_leader_of_its_last_run_has_gone(tmp_path:
             node.kill()
             publish_when_led(connection, range(20, 40))
             with laptop(running, tmp_path / "after", target.port) as listener:
-                listener.until(lambda: len(target.ids) == 20, 60)
+                listener.until(lambda: len(target.ids) == 20)
     assert sorted(target.ids) == sorted(f"evt_{number}" for number in range(20, 40))
 
 

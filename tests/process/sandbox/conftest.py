@@ -36,7 +36,7 @@ class Stub:
     def end(self) -> str:
         """Ends it as a person does; gives what it has written besides its first line."""
         self.process.send_signal(signal.SIGTERM)
-        self.process.wait(5)
+        self.process.wait()
         return self._told.read()
 
     def close(self) -> None:

@@ -30,7 +30,7 @@ NO_REQUESTS = {
 
 def answer(sandbox: Sandbox, said: bytes) -> tuple[int, dict[str, str], bytes]:
     """What the sandbox says to some bytes before it closes the connection."""
-    with socket.create_connection(("127.0.0.1", sandbox.port), timeout=10) as connection:
+    with socket.create_connection(("127.0.0.1", sandbox.port), timeout=60) as connection:
         connection.sendall(said)
         with connection.makefile("rb") as heard:
             status = int(heard.readline().split()[1])

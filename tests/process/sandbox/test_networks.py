@@ -96,7 +96,7 @@ class Containers:
             for process in self._begun:
                 with suppress(ProcessLookupError):
                     os.killpg(process.pid, signal.SIGKILL)
-                process.wait(10)
+                process.wait()
                 for pipe in (process.stdout, process.stderr):
                     if pipe is not None:  # not read to its end: what was started there may have it
                         pipe.close()

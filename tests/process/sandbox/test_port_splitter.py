@@ -41,7 +41,7 @@ def said(connection: socket.socket) -> bytes:
 
 
 def plain(port: int, words: bytes) -> bytes:
-    with socket.create_connection(("127.0.0.1", port), timeout=5) as connection:
+    with socket.create_connection(("127.0.0.1", port), timeout=60) as connection:
         connection.sendall(words)
         return said(connection)
 
@@ -50,7 +50,7 @@ def over_tls(secured: Any, words: bytes) -> bytes:
     record = secured.record
     context = ssl.create_default_context(cafile=record.certificate)
     with (
-        socket.create_connection(("127.0.0.1", record.port), timeout=5) as connection,
+        socket.create_connection(("127.0.0.1", record.port), timeout=60) as connection,
         context.wrap_socket(connection, server_hostname="localhost") as line,
     ):
         line.sendall(words)
@@ -77,8 +77,8 @@ def test_noise_is_turned_away(secured: Any) -> None:
 def test_silent_guests_do_not_hold_up_the_end(secured: Any) -> None:
     """R78: connections that say nothing, or half a handshake, are closed within a second."""
     port = secured.record.port
-    silent = socket.create_connection(("127.0.0.1", port), timeout=5)
-    half = socket.create_connection(("127.0.0.1", port), timeout=5)
+    silent = socket.create_connection(("127.0.0.1", port), timeout=60)
+    half = socket.create_connection(("127.0.0.1", port), timeout=60)
     with silent, half:
         half.sendall(b"\x16\x03\x01")
         time.sleep(0.05)
@@ -91,7 +91,7 @@ def test_silent_guests_do_not_hold_up_the_end(secured: Any) -> None:
 def test_many_guests_at_once(secured: Any) -> None:
     """A hundred open connections of both kinds, each answered."""
     port = secured.record.port
-    guests = [socket.create_connection(("127.0.0.1", port), timeout=5) for _ in range(100)]
+    guests = [socket.create_connection(("127.0.0.1", port), timeout=60) for _ in range(100)]
     try:
         for guest in guests:
             guest.sendall(ASK)

@@ -51,7 +51,7 @@ def reap(pid: int) -> None:
 
 def call(record: RunRecord, method: str, path: str, body: Any = None) -> tuple[int, Any]:
     """One authenticated API call."""
-    connection = http.client.HTTPConnection("127.0.0.1", record.port, timeout=5)
+    connection = http.client.HTTPConnection("127.0.0.1", record.port, timeout=60)
     headers = {"Authorization": "Bearer sk_test_sandbox", "Content-Type": "application/json"}
     try:
         connection.request(method, path, json.dumps(body) if body else None, headers)
@@ -221,7 +221,7 @@ HALF = (
 def test_stop_with_half_a_request_leaves_no_traceback(start: Start, folder: Path) -> None:
     """The log says that it was cut off, and nothing of where in the program; the caller is told."""
     record = start(db=":memory:")
-    with socket.create_connection(("127.0.0.1", record.port), timeout=5) as caller:
+    with socket.create_connection(("127.0.0.1", record.port), timeout=60) as caller:
         caller.sendall(HALF.encode())
         call(record, "GET", "/v1/orders")  # the half has come before this
         launch.stop(folder, record, SystemClock())

@@ -14,7 +14,6 @@ from process.tunnels.server import (
     SSH,
     SSHD,
     TunnelServer,
-    answers,
     children,
     is_alive,
     serving,
@@ -24,6 +23,8 @@ from support.launching import launch_options
 from support.listeners import Listen, Pay, Running
 from support.listening import TargetServer
 from support.running import Sandbox, Svc, inside
+from support.serving import answers
+from support.suite.patience import patient
 from svc.clock import SystemClock
 from svc.sandbox.process.launch import start, stop
 
@@ -101,7 +102,7 @@ def test_events_come_through_ssh_and_again_after_the_connection_was_cut(
     assert (again["url"], again["endpoint"]) == (server.url, ready["endpoint"])
     assert all(one["verified"] for one in events)
     assert any(order.encode() in one.body for one in target.received)
-    assert until(lambda: not answers(server.remote)) < 1  # nothing leads here any more
+    assert until(lambda: not answers(server.remote)) < patient(1)  # nothing leads here any more
 
 
 def test_restart_behind_ssh_uses_the_same_endpoint(

@@ -100,7 +100,7 @@ class UserMachine:
 
     def ended(self, process: "Process") -> Result:
         """Waits for the end of a program and checks what must be so at every end."""
-        out, err = process.communicate(timeout=60)
+        out, err = process.communicate()
         return self._checked(process.returncode, out, err, "kill" in str(process.args))
 
     def _checked(self, code: int, out: str, err: str, may_be_killed: bool) -> Result:

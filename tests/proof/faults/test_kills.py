@@ -22,7 +22,7 @@ from proof.faults.ledger import Fault, Ledger
 from proof.faults.operations import OPERATIONS, command
 from proof.faults.test_fault_matrix import closed, cut, reset
 from support.forks.program import Forking
-from support.suite.patience import patient, until
+from support.suite.patience import slowed, until
 
 LONG = os.environ.get("SVC_TEST_LONG") == "1"
 SEEDS = 14 if LONG else 1
@@ -123,7 +123,7 @@ def check_random_kill(folder: Path, ledger: Ledger, forking: Forking, number: in
     process = machine.start(*command(operation, mark), random="kill")
     with process:
         wait_for(machine.state)
-        time.sleep(chance.uniform(0, patient(0.05)))
+        time.sleep(chance.uniform(0, slowed(0.05)))
         process.kill()
         machine.ended(process)
     states = [row["state"] for row in machine.rows()]

@@ -104,7 +104,7 @@ class Socket(Calls):
     def __init__(self, folder: Path) -> None:
         self._options = launch_options(folder)
         self._record = launch.start(self._options, os.environ, SystemClock())
-        self._connection = HTTPConnection("127.0.0.1", self._record.port, timeout=10)
+        self._connection = HTTPConnection("127.0.0.1", self._record.port, timeout=60)
 
     def close(self) -> None:
         self._connection.close()

@@ -45,7 +45,7 @@ class SandboxConnection:
     """One kept-alive connection to a sandbox."""
 
     def __init__(self, port: int) -> None:
-        self._connection = HTTPConnection("127.0.0.1", port, timeout=20)
+        self._connection = HTTPConnection("127.0.0.1", port, timeout=60)
 
     def post(self, path: str, body: Any, key: str) -> tuple[int, bytes, bool]:
         """Status, body, and whether it was a replay."""

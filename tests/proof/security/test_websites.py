@@ -107,7 +107,7 @@ def page(browser: Browser) -> Iterator[Page]:
 
 def kept(sandbox: Sandbox, path: str) -> Any:
     """What the sandbox holds, asked for as a program does."""
-    connection = HTTPConnection("127.0.0.1", sandbox.port, timeout=10)
+    connection = HTTPConnection("127.0.0.1", sandbox.port, timeout=60)
     connection.request("GET", path, headers={"Authorization": "Bearer sk_test_sandbox"})
     try:
         return json.loads(connection.getresponse().read())["data"]
@@ -120,7 +120,7 @@ def order(sandbox: Sandbox, name: str = "Linen jacket", **more: Any) -> Any:
     item = {"name": name, "hs_code": "6203.39", "quantity": 1, "unit_amount": 12900}
     shipping = {"country": "DE", "postal_code": "10115", "city": "Berlin"}
     body = {"amount": 12900, "currency": "EUR", "items": [item], "shipping": shipping} | more
-    connection = HTTPConnection("127.0.0.1", sandbox.port, timeout=10)
+    connection = HTTPConnection("127.0.0.1", sandbox.port, timeout=60)
     headers = {"Authorization": "Bearer sk_test_sandbox", "Content-Type": "application/json"}
     try:
         connection.request("POST", "/v1/orders", json.dumps(body), headers)

@@ -67,12 +67,12 @@ class Forking:
 
     def wait_until_loaded(self) -> None:
         """Without it what is asked first would pay for the loading with its limit."""
-        assert self._asking.recv(64), self._process.communicate(timeout=10)[1]
+        assert self._asking.recv(64), self._process.communicate()[1]
 
     def end(self) -> None:
         """Ends what it has loaded, once no fork of this process has it any more."""
         self._asking.close()
-        said = self._process.communicate(timeout=10)[1]
+        said = self._process.communicate()[1]
         assert not said, said
 
     def fileno(self) -> int:
@@ -90,7 +90,7 @@ class Forking:
         argv: Sequence[str],
         env: Mapping[str, str],
         stdin: bytes = b"",
-        limit: float = 60.0,
+        limit: float = 150.0,
         entry: str = "svc.__main__",
     ) -> EndedRun:
         """Calls `main` of a module, as `svc ARGV...` would, and waits for the end.
@@ -180,7 +180,7 @@ class Forked:
             self.wait(0)
         return self.returncode
 
-    def wait(self, timeout: float = 60.0) -> int:
+    def wait(self, timeout: float = 150.0) -> int:
         """Waits for its end.
 
         Raises:
@@ -230,7 +230,7 @@ class Begun:
         """Its exit code, negative for the signal that ended it; None while it runs."""
         return self._forked.returncode
 
-    def communicate(self, timeout: float = 60.0) -> tuple[str, str]:
+    def communicate(self, timeout: float = 150.0) -> tuple[str, str]:
         """Waits for its end; gives what it wrote."""
         self.wait(timeout)
         out, err = (_whole(file) for file in self._said)

@@ -34,7 +34,7 @@ class OneByOne:
         with suppress(OSError):
             self._listener.shutdown(socket.SHUT_RDWR)
         self._listener.close()
-        self._thread.join(10)
+        self._thread.join()
 
     def _accept(self) -> None:
         while True:

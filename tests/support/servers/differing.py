@@ -78,7 +78,7 @@ def differing(
 
 
 def _ask(port: int, one: Passing) -> None:
-    connection = HTTPConnection("127.0.0.1", port, timeout=10)
+    connection = HTTPConnection("127.0.0.1", port, timeout=60)
     headers = {**one.headers, "Host": f"127.0.0.1:{port}"}
     try:
         connection.request(one.method, one.target, one.body or None, headers)

@@ -50,7 +50,7 @@ class Relay:
                 came, _ = self._server.accept()
             except OSError:
                 return
-            onward = socket.create_connection(("127.0.0.1", self._to), 5)
+            onward = socket.create_connection(("127.0.0.1", self._to), 60)
             self._sockets += [came, onward]
             ways = (
                 (came, onward, self._open, bytes),

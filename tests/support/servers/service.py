@@ -45,7 +45,7 @@ class StandIn:
 
     def close(self) -> None:
         self._ended.set()
-        self._thread.join(10)
+        self._thread.join()
         self._bus.close()
 
     def _serve(self) -> None:

@@ -69,7 +69,7 @@ class Member:
         """Has it end, and gives its exit code."""
         assert self.process is not None
         self.process.send_signal(number)
-        return self.process.wait(20)
+        return self.process.wait()
 
     def told(self, kind: str) -> list[dict[str, Any]]:
         """The whole lines of a kind of record that it has printed, in all its runs."""
@@ -128,7 +128,7 @@ class EventSender:
         self._attempts[number] += 1
         with suppress(OSError, http.client.HTTPException, ValueError, IndexError):
             port, path = self.url()
-            with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=10)) as connection:
+            with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=60)) as connection:
                 signed = {
                     "Svc-Signature": header_value(body, [self.secret], int(time.time())),
                     "Svc-Delivery-Attempt": str(self._attempts[number]),

@@ -54,7 +54,7 @@ class LogNode:
     def kill(self, number: int = signal.SIGKILL) -> None:
         if self.process is not None and self.process.poll() is None:
             self.process.send_signal(number)
-            self.process.wait(20)
+            self.process.wait()
 
     def wipe(self) -> None:
         self.kill()

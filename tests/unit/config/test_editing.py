@@ -293,7 +293,7 @@ def test_writers_at_once_lose_nothing(path: Path) -> None:
         subprocess.Popen([sys.executable, "-c", code, str(path), f"p{number}"])
         for number in range(8)
     ]
-    assert [process.wait(30) for process in running] == [0] * 8
+    assert [process.wait() for process in running] == [0] * 8
     assert sorted(load(path).profiles) == [f"p{number}" for number in range(8)]
 
 

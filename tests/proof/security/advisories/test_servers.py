@@ -55,7 +55,7 @@ def listening(folder: Path) -> Iterator[tuple[int, str]]:
         yield int(match[1]), match[2]
     finally:
         process.terminate()
-        process.communicate(timeout=10)
+        process.communicate()
 
 
 @pytest.mark.parametrize(

@@ -125,7 +125,7 @@ class SilentBus:
                     self.authenticated.set()
 
     def close(self) -> None:
-        self._thread.join(10)
+        self._thread.join()
         self._server.close()
 
 

@@ -520,7 +520,7 @@ def test_page_is_shown_while_the_disk_is_slow(
         stack.callback(disk.may_sync.set)
         assert watched.send(event(1)) == 200
         disk.stop()
-        with socket.create_connection(("127.0.0.1", watched.port), 10) as waiting:
+        with socket.create_connection(("127.0.0.1", watched.port), 60) as waiting:
             waiting.sendall(delivery(event(2)))
             assert disk.syncing.wait(10)
             shown = watched.get()

@@ -262,7 +262,7 @@ def test_rejected_delivery_is_shown_without_its_payload(watched: WatchedListener
 
 def test_only_the_last_rejections_are_kept(watched: WatchedListener) -> None:
     """A flood of forgeries costs a bounded amount of memory."""
-    with socket.create_connection(("127.0.0.1", watched.port), 10) as peer:
+    with socket.create_connection(("127.0.0.1", watched.port), 60) as peer:
         for _ in range(230):
             peer.sendall(delivery(b"{}", Svc_Signature=""))
             assert peer.recv(4096).startswith(b"HTTP/1.1 400")
@@ -293,7 +293,7 @@ def test_filter_narrows_the_list(stocked: Stocked, query: str, expected: list[st
 
 def test_list_has_pages(watched: WatchedListener) -> None:
     """Fifty a page; every delivery is on one of them, and rejections are where they belong."""
-    with socket.create_connection(("127.0.0.1", watched.port), 10) as peer:
+    with socket.create_connection(("127.0.0.1", watched.port), 60) as peer:
         for number in range(120):
             peer.sendall(delivery(event(number)))
             assert peer.recv(4096).startswith(b"HTTP/1.1 200")
@@ -644,7 +644,7 @@ def test_requests_have_limits(watched: WatchedListener) -> None:
 
 def test_news_are_pushed(watched: WatchedListener) -> None:
     """A watcher hears within a moment that something came, or was rejected, and only numbers."""
-    with socket.create_connection(("127.0.0.1", watched.page_port), 10) as peer:
+    with socket.create_connection(("127.0.0.1", watched.page_port), 60) as peer:
         host = f"127.0.0.1:{watched.page_port}"
         peer.sendall(f"GET {watched.root}changes HTTP/1.1\r\nHost: {host}\r\n\r\n".encode())
         stream = peer.makefile("rb")
@@ -664,7 +664,7 @@ def test_news_are_pushed(watched: WatchedListener) -> None:
 
 def test_crowd_of_sockets_stops_nobody(watched: WatchedListener) -> None:
     """Silent connections to the page cost each other their place, not the next visitor his."""
-    peers = [socket.create_connection(("127.0.0.1", watched.page_port), 10) for _ in range(100)]
+    peers = [socket.create_connection(("127.0.0.1", watched.page_port), 60) for _ in range(100)]
     try:
         started = time.monotonic()
         assert watched.get().status == 200
@@ -694,7 +694,7 @@ def test_slow_page_delays_no_delivery(
     assert watched.send(event(1)) == 200
     assert time.monotonic() - started < patient(1)
     drawn.set()
-    visitor.join(10)
+    visitor.join()
 
 
 def fill(watched: WatchedListener, count: int) -> None:

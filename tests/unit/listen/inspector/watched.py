@@ -109,7 +109,7 @@ class WatchedListener(RunningListener):
     def call(self, method: str, path: str, body: str = "", **headers: str) -> InspectorAnswer:
         """One request to a path of this server, with these headers and a Host."""
         named = {name.replace("_", "-"): value for name, value in headers.items()}
-        with closing(HTTPConnection("127.0.0.1", self.page_port, timeout=10)) as connection:
+        with closing(HTTPConnection("127.0.0.1", self.page_port, timeout=60)) as connection:
             connection.request(method, path, body.encode() or None, named)
             answer = connection.getresponse()
             lines = {name.lower(): value for name, value in answer.getheaders()}

@@ -130,7 +130,7 @@ def test_body_in_pieces_is_put_together(size: int, tmp_path: Path) -> None:
 
 
 def connect(listener: RunningListener) -> socket.socket:
-    return socket.create_connection(("127.0.0.1", listener.port), 10)
+    return socket.create_connection(("127.0.0.1", listener.port), 60)
 
 
 def test_chunked_body_is_read(tmp_path: Path) -> None:

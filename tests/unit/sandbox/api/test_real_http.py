@@ -23,7 +23,7 @@ def test_keys_and_order_of_a_real_answer(served: Served) -> None:
 
 def test_a_connection_is_kept(served: Served) -> None:
     """Several requests, refused ones too, go over one connection."""
-    connection = HTTPConnection("127.0.0.1", served.port, timeout=10)
+    connection = HTTPConnection("127.0.0.1", served.port, timeout=60)
     key = {"Authorization": "Bearer sk_test_sandbox"}
     try:
         connection.connect()

@@ -27,7 +27,7 @@ def port(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
 
 
 def asked(port: int, method: str, headers: dict[str, str]) -> tuple[int, Any]:
-    connection = HTTPConnection("127.0.0.1", port, timeout=10)
+    connection = HTTPConnection("127.0.0.1", port, timeout=60)
     try:
         connection.request(method, "/_sandbox/openapi.json", headers=headers)
         response = connection.getresponse()

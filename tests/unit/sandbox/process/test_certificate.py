@@ -47,7 +47,7 @@ def shake_hands(port: int, name: str, trusted: bytes | None) -> None:
     context = ssl.create_default_context(cadata=trusted.decode() if trusted else None)
     context.verify_flags |= ssl.VERIFY_X509_STRICT
     with (
-        socket.create_connection(("127.0.0.1", port), timeout=5) as connection,
+        socket.create_connection(("127.0.0.1", port), timeout=60) as connection,
         context.wrap_socket(connection, server_hostname=name) as secured,
     ):
         assert secured.version() == "TLSv1.3"
