@@ -8,6 +8,7 @@ import base64
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import lru_cache
+from http import HTTPStatus
 from typing import Any, ClassVar
 
 from svc.listen.values import value_class
@@ -358,6 +359,14 @@ ListenerRecord = (
     | LogReplaced
     | Summary
 )
+
+
+def name_status(status: int) -> str:
+    """Writes an HTTP status with its name, if it has one: `404 Not Found`."""
+    try:
+        return f"{status} {HTTPStatus(status).phrase}"
+    except ValueError:
+        return str(status)
 
 
 def iso(seconds: float) -> str:

@@ -132,10 +132,6 @@ class Endpoints:
         secrets = tuple(dict.fromkeys((signing[0], *endpoint.secrets)))[:SECRETS_MAX]
         return replace(endpoint, secrets=secrets)
 
-    def secret_of(self, endpoint_id: str) -> str | None:
-        """Returns the stored secret of an endpoint, whether or not the service still knows it."""
-        return self._stored.get(endpoint_id)
-
     def keep_rolled(self, endpoint_id: str, secret: str) -> None:
         """Stores the new secret of a registered endpoint; raises KeyStoreError."""
         if not self._sandbox:
@@ -200,15 +196,11 @@ class Endpoints:
         session.done = None  # an endpoint is no result of this command
         endpoint_id = str(sent.reply.data["id"])
         secret = parse_signing_secret(_secret_in(sent.reply.data), "The service's answer")
-        where = self._keep(endpoint_id, url, events, secret)
-        return Endpoint(endpoint_id, url, (secret,), where)
-
-    def _keep(self, endpoint_id: str, url: str, events: tuple[str, ...], secret: str) -> str:
-        """Records an endpoint, also without its secret: the service still has the endpoint."""
         where = self._store(endpoint_id, secret)
         stored = secret if self._sandbox else None
-        self._table.keep(endpoint_id, url, events, stored, self._session.clock.now())
-        return where
+        # Also without its secret: the service still has the endpoint.
+        self._table.keep(endpoint_id, url, events, stored, session.clock.now())
+        return Endpoint(endpoint_id, url, (secret,), where)
 
     def _store(self, endpoint_id: str, secret: str) -> str:
         if self._sandbox:

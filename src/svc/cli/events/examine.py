@@ -14,7 +14,7 @@ from typing import Annotated, Any, Final, get_args
 import typer
 
 from svc import __version__
-from svc.cli.events.options import check_targets
+from svc.cli.events.options import check_targets, shell_command
 from svc.cli.events.secrets import signing_secrets
 from svc.cli.events.verify import SecretStdin
 from svc.cli.framework.app import make_app, verb
@@ -127,8 +127,7 @@ def _refuse(session: Session, arguments: ExamArguments) -> None:
         )
     if arguments.type_ not in EVENT_TYPES:
         raise build_wrong_choice("--type", arguments.type_, EVENT_TYPES)
-    if arguments.check is not None and not arguments.check.strip():
-        raise UsageError("--check is empty.", param="--check", hint="Give a command for the shell")
+    shell_command(arguments.check, "--check")
 
 
 def _examine(

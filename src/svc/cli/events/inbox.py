@@ -134,15 +134,15 @@ def show(ctx: typer.Context, event_id: EventId) -> None:
     _tell_reset(session, {entry.state})
 
 
+def _since(session: Session, text: str) -> float:
+    return moments(session, local=True).read(text, "--since").begin.timestamp()
+
+
 def _tell_reset(session: Session, states: set[str]) -> None:
     if "reset" in states:
         session.out.hint(
             "reset: the sandbox was reset before it was forwarded; svc events replay EVT sends it"
         )
-
-
-def _since(session: Session, text: str) -> float:
-    return moments(session, local=True).read(text, "--since").begin.timestamp()
 
 
 def _note_states(entries: Iterator[InboxEntry], states: set[str]) -> Iterator[tuple[str, Any]]:

@@ -4,9 +4,8 @@ It checks the typed options (`options`) and calls `run.listen_to`, or `from_log.
 `--from`. `tail` calls `begin` with its own, fewer options.
 """
 
-from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
@@ -20,19 +19,20 @@ from svc.cli.events.options import (
     ListenOptions,
     LocalPort,
     Printed,
+    PublicUrl,
     ReadyFile,
     SignedBy,
     TunnelOption,
+    UntilCame,
     Where,
     body_size,
     command_again,
     condition,
-    of_a_log,
-    read_secrets,
     refuse_formats,
     shell_command,
 )
 from svc.cli.events.run import listen_to, print_secret
+from svc.cli.events.secrets import read_given
 from svc.cli.framework.app import Verb, make_app
 from svc.cli.framework.options import OptionSet, flag, option, with_options
 from svc.cli.framework.session import Session
@@ -49,15 +49,20 @@ from svc.listen.targets import TargetTrust
 from svc.listen.tunnels import REMOTE_PORT
 from svc.service.facts import INSPECTOR_PORT
 
-if TYPE_CHECKING:
-    from svc.cli.events.team import LogOptions
+_OF_A_RECEIVER = ("tunnel", "public_url", "port", "endpoint_secret_stdin", "ack")
 
 
 class ListenVerb(Verb):
     """A verb whose `--inspect` may stand without a port; Typer knows no such options."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        return super().parse_args(ctx, list(_with_value(args)))
+        alone = {
+            index
+            for index, arg in enumerate(args)
+            if arg == INSPECT and (args[index + 1 : index + 2] or ["-"])[0].startswith("-")
+        }
+        typed = [f"{arg}={ANY_PORT}" if index in alone else arg for index, arg in enumerate(args)]
+        return super().parse_args(ctx, typed)
 
 
 app = make_app()
@@ -99,9 +104,7 @@ class ListenArguments(OptionSet):
             "here; your web server on HOST serves it as https://HOST, or as --public-url says.",
         ),
     ] = "auto"
-    public_url: Annotated[str | None, option("URL", "A tunnel of yours that leads to --port.")] = (
-        None
-    )
+    public_url: PublicUrl = None
     port: LocalPort = None
     endpoint_secret_stdin: Annotated[
         bool,
@@ -163,9 +166,7 @@ class ListenArguments(OptionSet):
             show_default=f"port {INSPECTOR_PORT}",
         ),
     ] = None
-    until: Annotated[
-        str | None, option("TYPE[:N]", "End after N events of a type (or GLOB) have come.")
-    ] = None
+    until: UntilCame = None
     timeout: Annotated[
         float | None,
         option("SECONDS", "End after so long, with 11 if --until or --exec was not done.", min=0),
@@ -246,23 +247,9 @@ def begin(session: Session, arguments: ListenArguments, verb: str = "listen") ->
     if not arguments.secret_only:
         refuse_formats(session, verb)
     options = _check(session, arguments)
-    alien = of_a_log(arguments.group, arguments.from_start, arguments.name, arguments.signature)
     if arguments.from_ is not None:
-        from svc.cli.events.team import read_log  # what a log needs is loaded only here
-
-        refuse_of_a_receiver(options, piped=arguments.endpoint_secret_stdin)
-        if arguments.group is not None and arguments.where is not None:
-            raise UsageError(
-                "--where with --group would lose what this job does not want.",
-                param="--where",
-                hint="Share the queue without --where, or read without --group",
-            )
-        log = read_log(
-            session, arguments.from_, arguments.group, arguments.from_start, arguments.name
-        )
-        log = replace(log, signs_anew=arguments.signature == "own")
-        listen_to_log(session, options, log, secret=arguments.secret_only)
-    elif alien is not None:
+        _listen_to_log(session, arguments, arguments.from_, options)
+    elif alien := _find_typed(arguments, "group", "from_start", "name", "signature"):
         raise UsageError(f"{alien} is for events of a team's log: --from.", param=alien)
     elif arguments.secret_only:
         print_secret(session, options)
@@ -280,7 +267,7 @@ def _check(session: Session, arguments: ListenArguments) -> ListenOptions:
         tunnel=TunnelOption.parse(arguments.tunnel),
         public_url=BaseUrl.parse(arguments.public_url) if arguments.public_url else None,
         port=arguments.port,
-        secrets=read_secrets(session, piped=arguments.endpoint_secret_stdin),
+        secrets=read_given(session, piped=arguments.endpoint_secret_stdin),
         ack=arguments.ack,
         forwarding=ForwardOptions(
             concurrency=arguments.concurrency,
@@ -295,7 +282,7 @@ def _check(session: Session, arguments: ListenArguments) -> ListenOptions:
         until=Until.parse(arguments.until, events) if arguments.until else None,
         timeout=arguments.timeout,
         ready_file=arguments.ready_file,
-        command=shell_command(arguments.exec_),
+        command=shell_command(arguments.exec_, "--exec"),
         has_child_process=arguments.exec_ is not None,
         strict=arguments.strict,
         resume=not arguments.no_resume,
@@ -319,38 +306,35 @@ def _routes(session: Session, arguments: ListenArguments) -> Routes:
     )
 
 
-def refuse_of_a_receiver(options: ListenOptions, *, piped: bool) -> None:
-    """Refuses options that do not go with --from, such as --tunnel; raises UsageError."""
-    alien = {
-        "--tunnel": options.tunnel.kind != "auto",
-        "--public-url": options.public_url is not None,
-        "--port": options.port is not None,
-        "--endpoint-secret-stdin": piped,
-        "--ack": options.ack != "received",
-    }
-    for name in (name for name, there in alien.items() if there):
+def _find_typed(arguments: ListenArguments, *names: str) -> str | None:
+    """Returns the first of some options that was typed, as it is typed; None if there is none."""
+    typed = (name for name in names if getattr(arguments, name) != getattr(ListenArguments, name))
+    return next((f"--{name.replace('_', '-')}" for name in typed), None)
+
+
+def _listen_to_log(
+    session: Session, arguments: ListenArguments, address: str, options: ListenOptions
+) -> None:
+    """Listens to a team's log, or prints the secret for it; raises UsageError."""
+    # What a log needs is loaded only here.
+    from svc.cli.events.from_log import listen_from, print_own_secret
+    from svc.cli.events.team import read_log
+
+    if alien := _find_typed(arguments, *_OF_A_RECEIVER):
         raise UsageError(
-            f"{name} belongs to who receives from the service; --from reads what is in a log.",
-            param=name,
+            f"{alien} belongs to who receives from the service; --from reads what is in a log.",
+            param=alien,
             hint="Give it to svc events receive",
         )
-
-
-def listen_to_log(
-    session: Session, options: ListenOptions, log: "LogOptions", *, secret: bool
-) -> None:
-    """Listens to a team's log, or prints its `secret`."""
-    from svc.cli.events.from_log import listen_from, print_own_secret
-
-    if secret:
+    if arguments.group is not None and arguments.where is not None:
+        raise UsageError(
+            "--where with --group would lose what this job does not want.",
+            param="--where",
+            hint="Share the queue without --where, or read without --group",
+        )
+    log = read_log(session, address, arguments.group, arguments.from_start, arguments.name)
+    log = replace(log, signs_anew=arguments.signature == "own")
+    if arguments.secret_only:
         print_own_secret(session, log)
     else:
         listen_from(session, options, log)
-
-
-def _with_value(args: Sequence[str]) -> Iterator[str]:
-    """Returns a bare `--inspect` its value."""
-    for index, arg in enumerate(args):
-        following = args[index + 1 : index + 2]
-        bare = arg == INSPECT and (not following or following[0].startswith("-"))
-        yield f"{INSPECT}={ANY_PORT}" if bare else arg

@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import Annotated, Final, Literal, cast, get_args
 
 from svc.base_url import BaseUrl
-from svc.cli.events.secrets import from_environment, from_stdin
 from svc.cli.framework.options import option
 from svc.cli.framework.session import Session
 from svc.client.call import check_id
@@ -54,6 +53,10 @@ Printed = Annotated[
         "also leaves out forwards that went well.",
         "--print",
     ),
+]
+PublicUrl = Annotated[str | None, option("URL", "A tunnel of yours that leads to --port.")]
+UntilCame = Annotated[
+    str | None, option("TYPE[:N]", "End after N events of a type (or GLOB) have come.")
 ]
 ReadyFile = Annotated[
     Path | None,
@@ -164,11 +167,6 @@ def refuse_formats(session: Session, verb: str) -> None:
         )
 
 
-def read_secrets(session: Session, *, piped: bool) -> tuple[str, ...]:
-    """Reads the secrets of the user's own endpoint, with `piped` from standard input."""
-    return from_stdin(session) if piped else from_environment(session.env)
-
-
 def command_again(
     session: Session,
     events: Iterable[str],
@@ -201,10 +199,10 @@ def body_size(text: str) -> int:
     return size
 
 
-def shell_command(text: str | None) -> str | None:
-    """Refuses an empty `--exec`."""
+def shell_command(text: str | None, param: str) -> str | None:
+    """Refuses an empty command line; `param` names its option in the error."""
     if text is not None and not text.strip():
-        raise UsageError("--exec is empty.", param="--exec", hint="Give a command for the shell")
+        raise UsageError(f"{param} is empty.", param=param, hint="Give a command for the shell")
     return text
 
 
@@ -241,17 +239,6 @@ def _refusal(target: Target, why: str) -> UsageError:
     if not target.allow_remote:
         hint = "Forward to this machine, or add --allow-remote-forward if it is yours."
     return UsageError(f"Cannot forward to {target}: {why}.", param="--forward-to", hint=hint)
-
-
-def of_a_log(group: str | None, from_start: str, name: str | None, signature: str) -> str | None:
-    """Returns the first typed option that only goes with `--from`; None if there is none."""
-    given = {
-        "--group": group is not None,
-        "--from-start": from_start != "now",
-        "--name": name is not None,
-        "--signature": signature != "own",
-    }
-    return next((option for option, is_given in given.items() if is_given), None)
 
 
 def condition(where: str | None) -> Meets | None:

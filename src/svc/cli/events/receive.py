@@ -5,7 +5,6 @@ servers (`svc.listen.log`). Without `--no-copy` it also keeps each event on this
 read the log with `svc events listen --from LOG`.
 """
 
-from collections.abc import Callable
 from typing import Annotated
 
 import typer
@@ -21,20 +20,17 @@ from svc.cli.events.options import (
     TunnelOption,
     body_size,
     command_again,
-    read_secrets,
     refuse_formats,
 )
 from svc.cli.events.run import listen_to
+from svc.cli.events.secrets import read_given
 from svc.cli.events.team import ToLog, examine, open_log, print_remark
 from svc.cli.framework.app import make_app, verb
 from svc.cli.framework.options import OptionSet, flag, option, with_options
 from svc.cli.framework.session import Session
 from svc.errors import UsageError
-from svc.listen.inbox.interfaces import Inbox
-from svc.listen.inbox.sqlite import SqliteInbox
 from svc.listen.log import checks
 from svc.listen.log.address import LogAddress
-from svc.listen.log.connection import LogConnection
 from svc.listen.log.inboxes import CopiedInbox, LogInbox
 from svc.listen.receiver.connection import ReceiverLimits
 from svc.listen.routes import Routes, select_events
@@ -91,13 +87,7 @@ def receive(ctx: typer.Context, arguments: ReceiveArguments) -> None:
     $ svc events receive --to nats+tls://log.example.com/shop --public-url https://hooks.example.com/svc --port 8080
     """  # noqa: E501  an example is one line
     session = Session.of(ctx)
-    alien = {
-        "--forward-to": arguments.forward_to,
-        "--ack": arguments.ack,
-        "--group": arguments.group,
-    }
-    for param, value in alien.items():
-        _refuse(param, value, arguments.to)
+    _refuse_forwarding(arguments)
     refuse_formats(session, "receive")
     address = LogAddress.parse(arguments.to, "--to")
     options = ListenOptions(
@@ -107,7 +97,7 @@ def receive(ctx: typer.Context, arguments: ReceiveArguments) -> None:
         tunnel=TunnelOption.parse(arguments.tunnel),
         public_url=BaseUrl.parse(arguments.public_url) if arguments.public_url else None,
         port=arguments.port,
-        secrets=read_secrets(session, piped=arguments.endpoint_secret_stdin),
+        secrets=read_given(session, piped=arguments.endpoint_secret_stdin),
         limits=ReceiverLimits(body_bytes=body_size(arguments.max_body)),
         shown=arguments.print_,
         ready_file=arguments.ready_file,
@@ -126,22 +116,19 @@ def receive(ctx: typer.Context, arguments: ReceiveArguments) -> None:
             writes=session.base_url.origin,
             max_body=options.limits.body_bytes,
         )
+        log = LogInbox(connection, session.settings.mode, keys[0])
         listen_to(
-            session, options, _inbox(session, connection, keys[0], copies=not arguments.no_copy)
+            session, options, lambda copy: log if arguments.no_copy else CopiedInbox(copy, log)
         )
 
 
-def _inbox(
-    session: Session, connection: LogConnection, key: str, *, copies: bool
-) -> Callable[[SqliteInbox], Inbox]:
-    log = LogInbox(connection, session.settings.mode, key)
-    return lambda copy: CopiedInbox(copy, log) if copies else log
-
-
-def _refuse(option: str, arguments: str | None, to: str) -> None:
-    if arguments is not None:
-        raise UsageError(
-            f"receive has no {option}: it forwards nothing.",
-            param=option,
-            hint=f"svc events listen --from {to} does that, on every machine that wants events",
-        )
+def _refuse_forwarding(arguments: ReceiveArguments) -> None:
+    for name in ("forward_to", "ack", "group"):
+        if getattr(arguments, name) is not None:
+            param = f"--{name.replace('_', '-')}"
+            where = "on every machine that wants events"
+            raise UsageError(
+                f"receive has no {param}: it forwards nothing.",
+                param=param,
+                hint=f"svc events listen --from {arguments.to} does that, {where}",
+            )

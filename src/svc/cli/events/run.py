@@ -20,7 +20,7 @@ from svc.cli.events.options import ListenOptions, check_targets
 from svc.cli.events.register import Registrar
 from svc.cli.events.screen.printer import RecordPrinter
 from svc.cli.events.screen.streams import Printing
-from svc.cli.events.secrets import find_known_elsewhere
+from svc.cli.events.secrets import StoredSecrets, find_known_elsewhere
 from svc.cli.events.tunnel import ChosenTunnel, choose
 from svc.cli.framework.session import Session
 from svc.errors import CheckFailed, LocalError, NotFound
@@ -217,11 +217,9 @@ def _with_own_address(
     endpoint_id = find_last_endpoint(
         state, _build_listening(session, own, chosen), options.routes.format_routes()
     )
-    endpoints = Endpoints(session, state, sandbox=sandbox)
-    known = endpoints.secret_of(endpoint_id) if endpoint_id is not None else None
-    if endpoint_id is None or known not in options.secrets:
+    if endpoint_id is None or StoredSecrets(session, state).get(endpoint_id) not in options.secrets:
         return options
-    endpoints.keep_rolled(endpoint_id, options.secrets[0])
+    Endpoints(session, state, sandbox=sandbox).keep_rolled(endpoint_id, options.secrets[0])
     return replace(own, also=options.secrets)
 
 

@@ -35,11 +35,16 @@ def from_environment(env: Mapping[str, str]) -> tuple[str, ...]:
     return () if text is None else _check(text.split(","), SIGNING_VARIABLE)
 
 
-def from_stdin(session: Session) -> tuple[str, ...]:
-    """Returns the one or two secrets on standard input, one a line; raises UsageError otherwise."""
-    return _check(
-        read_secret(session, "Signing secret: ", stdin=True).split("\n"), "Standard input"
-    )
+def read_given(session: Session, *, piped: bool) -> tuple[str, ...]:
+    """Returns the secrets in SVC_WEBHOOK_SECRET, or, `piped`, the one or two on standard input.
+
+    Raises:
+        UsageError: they are no signing secrets, or there are more than two.
+    """
+    if not piped:
+        return from_environment(session.env)
+    lines = read_secret(session, "Signing secret: ", stdin=True).split("\n")
+    return _check(lines, "Standard input")
 
 
 def _check(parts: Sequence[str], source: str) -> tuple[str, ...]:
@@ -87,22 +92,28 @@ def load_secrets(session: Session, *, of_logs: bool = True) -> list[str]:
     Secrets of another origin prove nothing here: a sandbox's are public. `of_logs` includes svc's
     own secrets, with which this machine signs events of a team's log.
     """
-    settings = session.settings
-    if not session.paths.has_state or settings.address is None:
+    if not session.paths.has_state or session.settings.address is None:
         return []
     state = session.state()
-    ours = (settings.address.origin, settings.profile, settings.mode)
-    registered = [
+    ours = [
         one
-        for one in every_endpoint(state)
-        if (one.origin, one.profile, one.mode) == ours and (of_logs or not is_of_log(one.id))
+        for one in _select_ours(session, every_endpoint(state))
+        if of_logs or not is_of_log(one.id)
     ]
-    found = [one.secret for one in registered if one.secret is not None]
-    unread = [one.id for one in registered if one.secret is None]
-    if not unread:
-        return found
+    found = [one.secret for one in ours if one.secret is not None]
     stored = StoredSecrets(session, state)
+    unread = [one.id for one in ours if one.secret is None]
     return found + [secret for name in unread if (secret := stored.get(name))]
+
+
+def _select_ours(
+    session: Session, registered: Sequence[RegisteredEndpoint]
+) -> list[RegisteredEndpoint]:
+    """Returns the endpoints of the origin, profile and mode in use; none without an address."""
+    settings = session.settings
+    origin = None if settings.address is None else settings.address.origin
+    ours = (origin, settings.profile, settings.mode)
+    return [one for one in registered if (one.origin, one.profile, one.mode) == ours]
 
 
 def signing_secrets(
@@ -115,7 +126,7 @@ def signing_secrets(
     Raises:
         UsageError: there is no secret, or several endpoints could be meant.
     """
-    given = from_stdin(session) if piped else from_environment(session.env)
+    given = read_given(session, piped=piped)
     if given:
         return given
     if endpoint is not None:
@@ -163,15 +174,7 @@ def find_known_elsewhere(session: Session, own: str | None) -> tuple[KnownSecret
 def _from_keyring(
     session: Session, registered: Sequence[RegisteredEndpoint]
 ) -> Iterator[KnownSecret]:
-    settings = session.settings
-    if settings.address is None:
-        return
-    ours = (settings.address.origin, settings.profile, settings.mode)
-    unread = [
-        one
-        for one in registered
-        if one.secret is None and (one.origin, one.profile, one.mode) == ours
-    ]
+    unread = [one for one in _select_ours(session, registered) if one.secret is None]
     for one in unread[:_MOST_READ]:
         secret = StoredSecrets(session, session.state()).get(one.id)
         if secret is None:

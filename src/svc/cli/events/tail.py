@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from svc.cli.events.listen import ListenArguments, begin
-from svc.cli.events.options import EventTypes, LocalPort, Printed, Where
+from svc.cli.events.options import EventTypes, LocalPort, Printed, PublicUrl, UntilCame, Where
 from svc.cli.framework.app import make_app, verb
 from svc.cli.framework.options import OptionSet, option, with_options
 from svc.cli.framework.session import Session
@@ -23,9 +23,7 @@ class TailArguments(OptionSet):
     events: EventTypes = None
     where: Where = None
     print_: Printed = "summary"
-    until: Annotated[
-        str | None, option("TYPE[:N]", "End after N events of a type (or GLOB) have come.")
-    ] = None
+    until: UntilCame = None
     timeout: Annotated[
         float | None,
         option("SECONDS", "End after so long, with 11 if --until was not done.", min=0),
@@ -33,9 +31,7 @@ class TailArguments(OptionSet):
     tunnel: Annotated[
         str, option("HOW", "auto, none, cloudflared, ngrok or ssh:[USER@]HOST[:REMOTE_PORT].")
     ] = "auto"
-    public_url: Annotated[str | None, option("URL", "A tunnel of yours that leads to --port.")] = (
-        None
-    )
+    public_url: PublicUrl = None
     port: LocalPort = None
 
 

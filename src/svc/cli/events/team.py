@@ -7,7 +7,6 @@ with. `receive`, `listen --from`, `audit`, `log` and `svc doctor` open a log by 
 
 import re
 import socket
-import ssl
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -102,7 +101,12 @@ def open_log(session: Session, address: LogAddress) -> LogConnection:
         UsageError: SVC_LOG_CREDENTIALS holds no credentials.
     """
     check_installed()
-    return LogConnection(address, _credentials(session, address), _context(session, address))
+    credentials, context = _credentials(session, address), None
+    if address.tls:
+        from svc.client.wire import tls
+
+        context = tls.context(session.settings.ca_bundle)
+    return LogConnection(address, credentials, context)
 
 
 def user_of(connection: LogConnection) -> str | None:
@@ -186,11 +190,3 @@ def _credentials(session: Session, address: LogAddress) -> Credentials | None:
         if address.tls:
             raise
         return None  # a log of this machine may need none
-
-
-def _context(session: Session, address: LogAddress) -> ssl.SSLContext | None:
-    if not address.tls:
-        return None
-    from svc.client.wire.tls import context
-
-    return context(session.settings.ca_bundle)

@@ -45,8 +45,15 @@ def choose(session: Session, options: ListenOptions, *, sandbox: bool) -> Chosen
     if options.tunnel.kind == "auto":
         return _choose_automatic(session, options, sandbox=sandbox)
     if options.tunnel.kind == "none":
-        _need_a_way_in(session, options, sandbox=sandbox)
-        return None
+        if _is_reached(session, options, sandbox=sandbox):
+            return None
+        raise UsageError(
+            f"{session.base_url.origin} cannot reach this machine.",
+            code="public_url_missing",
+            param="--public-url",
+            hint="Run a tunnel to a port of your choice and give both: --public-url https://... "
+            "--port 4000",
+        )
     return _choose_explicit(session, options.tunnel, options.public_url)
 
 
@@ -122,14 +129,3 @@ def _is_reached(session: Session, options: ListenOptions, *, sandbox: bool) -> b
     """A service of this machine reaches it; so does one that the user has shown the way."""
     local = sandbox or session.base_url.is_loopback
     return local or options.public_url is not None or bool(options.secrets)
-
-
-def _need_a_way_in(session: Session, options: ListenOptions, *, sandbox: bool) -> None:
-    if not _is_reached(session, options, sandbox=sandbox):
-        raise UsageError(
-            f"{session.base_url.origin} cannot reach this machine.",
-            code="public_url_missing",
-            param="--public-url",
-            hint="Run a tunnel to a port of your choice and give both: --public-url https://... "
-            "--port 4000",
-        )

@@ -13,7 +13,7 @@ import typer
 
 from svc import signature
 from svc.api_keys import SIGNING_VARIABLE
-from svc.cli.events.secrets import find_known_elsewhere, from_environment, from_stdin, load_secrets
+from svc.cli.events.secrets import find_known_elsewhere, load_secrets, read_given
 from svc.cli.framework.app import make_app, verb
 from svc.cli.framework.control import moments
 from svc.cli.framework.options import flag, option
@@ -61,7 +61,13 @@ def verify(
     """
     session = Session.of(ctx)
     moment = time_of(session, now, "--now")
-    secrets = _secrets(session, piped=secret_stdin)
+    secrets: Sequence[str] = read_given(session, piped=secret_stdin) or load_secrets(session)
+    if not secrets:
+        raise UsageError(
+            "There is no signing secret to verify with.",
+            code="secret_missing",
+            hint=f"Set {SIGNING_VARIABLE}, or pipe it in: --secret-stdin --payload FILE < SECRET",
+        )
     headers = [_PREFIX.sub("", text, count=1).encode("utf-8", "surrogateescape") for text in header]
     body = read_payload(session, payload, piped=secret_stdin)
     try:
@@ -76,9 +82,9 @@ def verify(
 
 
 def _print_verified(session: Session, verified: signature.Verified, age: int, facts: Facts) -> None:
-    mode = _mode(facts)
-    if mode not in (None, session.settings.mode):
-        session.out.warn(f"It is an event of {mode} mode; this is {session.settings.mode} mode.")
+    mode, ours = "live" if facts.livemode else "test", session.settings.mode
+    if facts.livemode is not None and mode != ours:
+        session.out.warn(f"It is an event of {mode} mode; this is {ours} mode.")
     when = iso(verified.timestamp).replace(".000Z", "Z")
     distance = f"{age} s ago" if age >= 0 else f"{-age} s ahead"
     session.out.result(
@@ -96,12 +102,6 @@ def _print_verified(session: Session, verified: signature.Verified, age: int, fa
     )
 
 
-def _mode(facts: Facts) -> str | None:
-    if facts.livemode is None:
-        return None
-    return "live" if facts.livemode else "test"
-
-
 def time_of(session: Session, text: str | None, name: str) -> float:
     """Unix seconds of a time that was typed for an option, else now; raises UsageError."""
     if text is None:
@@ -115,20 +115,6 @@ def time_of(session: Session, text: str | None, name: str) -> float:
             f"{name} {text!r} is not a time.", param=name, hint="Write one from 1970 to year 9999"
         )
     return seconds
-
-
-def _secrets(session: Session, *, piped: bool) -> Sequence[str]:
-    given = from_stdin(session) if piped else from_environment(session.env)
-    if given:
-        return given
-    known = load_secrets(session)
-    if not known:
-        raise UsageError(
-            "There is no signing secret to verify with.",
-            code="secret_missing",
-            hint=f"Set {SIGNING_VARIABLE}, or pipe it in: --secret-stdin --payload FILE < SECRET",
-        )
-    return known
 
 
 def read_payload(session: Session, payload: Path | None, *, piped: bool) -> bytes:

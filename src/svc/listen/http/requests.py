@@ -1,10 +1,10 @@
 """Reads requests from the bytes of a connection, with limits, and writes their answers (R57).
 
-The receiver of webhooks has one `RequestReader` for each connection; the inspector uses `HttpHead`.
+The receiver of webhooks has one `RequestReader` for each connection.
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import cache
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Final
@@ -194,8 +194,8 @@ class RequestReader:
         from h11 import Data, Request
 
         if isinstance(event, Request):
-            headers = event.headers.raw_items()
-            self._head = head_of(event.method, event.target, headers)
+            headers = tuple(event.headers.raw_items())
+            self._head = HttpHead(event.method, event.target, headers, fields_of(headers))
             self._check(self._head)
         elif isinstance(event, Data):
             self._parts.append(bytes(event.data))
@@ -228,11 +228,6 @@ def parse_quick_head(data: bytes) -> tuple[HttpHead, int, int] | None:
     method, target = plain.line
     head = HttpHead(method, target, plain.headers, plain.fields)
     return head, plain.length or 0, plain.offset
-
-
-def head_of(method: bytes, target: bytes, headers: Sequence[Header]) -> HttpHead:
-    """Returns a head that was read elsewhere."""
-    return HttpHead(method, target, tuple(headers), fields_of(headers))
 
 
 def build_closing_answer(status: int) -> bytes:

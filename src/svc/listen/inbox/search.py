@@ -29,7 +29,7 @@ class SearchFilter:
     type: str = ""
     state: str = ""
     target: str = ""
-    object_id: str = ""
+    object: str = ""
     text: str = ""
     before: int | None = None
 
@@ -84,7 +84,7 @@ def _values(whose: InboxScope, wanted: SearchFilter) -> tuple[object, ...]:
     target, text = wanted.target.lower(), wanted.text.lower()
     return (
         *(whose.profile, whose.mode, whose.origin, whose.origin),
-        *(wanted.type, wanted.type, wanted.object_id, wanted.object_id),
+        *(wanted.type, wanted.type, wanted.object, wanted.object),
         *(wanted.state, wanted.state, target, target, target),
         *(text, *[text] * 7),
     )

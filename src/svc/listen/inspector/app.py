@@ -13,19 +13,18 @@ from importlib.resources import files
 from typing import Final, TypeVar
 
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
 
 from svc.clock import Clock
 from svc.errors import LocalError, UsageError
 from svc.html import Markup, stylesheet
 from svc.listen.http.connection import TargetReply
 from svc.listen.http.requests import Refused
-from svc.listen.http.wire import Header
 from svc.listen.inbox.history import Content
 from svc.listen.inspector import http
 from svc.listen.inspector.delivery_page import Replayed, delivery, rejection
 from svc.listen.inspector.feed import Feed
-from svc.listen.inspector.history import DeliveryList, ListFilter, fields
+from svc.listen.inspector.history import DeliveryList, ListFilter, fields, parse_number
 from svc.listen.inspector.list_page import deliveries
 from svc.listen.inspector.page import (
     ICON,
@@ -45,8 +44,8 @@ from svc.render.text import escape
 T = TypeVar("T")
 
 _FILES: Final = {
-    STYLE: "text/css; charset=utf-8",
-    SCRIPT: "text/javascript; charset=utf-8",
+    STYLE: "text/css",
+    SCRIPT: "text/javascript",
     ICON: "image/svg+xml",
 }
 _FORM: Final = "application/x-www-form-urlencoded"
@@ -74,13 +73,13 @@ class InspectorApp:
         init=False, default_factory=partial(ThreadPoolExecutor, 1, "inspector")
     )
 
-    async def respond(self, request: Request, target: str) -> Response:
-        """Answers one request for a path and query behind the token.
+    async def respond(self, request: Request, path: str) -> Response:
+        """Answers one request for a path behind the token.
 
         Raises:
             Refused: its form is too large.
         """
-        path, _, query = target.partition("?")
+        query = request.scope["query_string"].decode("latin-1")
         try:
             return await self._route(request, path.split("/"), query)
         except Refused:
@@ -103,7 +102,9 @@ class InspectorApp:
             case (_, ["changes"]):
                 return http.stream(self.feed)
             case (_, [name]) if name in _FILES:
-                return http.of_kind(_FILES[name], _content(name))
+                text = files(__package__).joinpath(name).read_text(encoding="utf-8")
+                text = stylesheet(text) if name == STYLE else text
+                return Response(text, media_type=_FILES[name])
             case _:
                 return await self._page(path, query)
 
@@ -116,7 +117,7 @@ class InspectorApp:
             case ["delivery", event_id, "curl"]:
                 return await self._curl(event_id)
             case ["delivery", event_id, "replay"]:  # a refused form that is loaded again
-                return http.see_other(self.frame.url(f"delivery/{event_id}"))
+                return RedirectResponse(self.frame.url(f"delivery/{event_id}"), 303)
             case ["rejected", number]:
                 return await self._show_rejected(number, query)
             case _:
@@ -137,8 +138,8 @@ class InspectorApp:
         return await self._draw(f"delivery/{event_id}", query, detail, status)
 
     async def _show_rejected(self, number: str, query: str) -> Response:
-        known = number.isascii() and number.isdigit() and len(number) <= _NUMBER_MAX
-        one = self.feed.find(int(number)) if known else None
+        known = parse_number(number, _NUMBER_MAX)
+        one = None if known is None else self.feed.find(known)
         if one is None:
             return await self._build_missing(_LOST)
         return await self._draw(
@@ -163,7 +164,7 @@ class InspectorApp:
         found = await self._on_thread(text)
         if found is None:
             return Response(status_code=404)
-        return http.of_kind("text/plain; charset=utf-8", f"{found}\n".encode())
+        return PlainTextResponse(f"{found}\n")
 
     async def _replay(self, request: Request, event_id: str, query: str) -> Response:
         kind = request.headers.get("content-type", "")
@@ -187,7 +188,7 @@ class InspectorApp:
         there = ListFilter.parse(query).query()
         number = self._keep_news(event_id, targets, replies)
         sent = f"{there}{'&' if there else '?'}sent={number}"
-        return http.see_other(self.frame.url(f"delivery/{event_id}", sent, "said"))
+        return RedirectResponse(self.frame.url(f"delivery/{event_id}", sent, "said"), 303)
 
     def _keep_news(
         self, event_id: str, targets: Sequence[AnyTarget], replies: Sequence[TargetReply]
@@ -204,8 +205,7 @@ class InspectorApp:
         return self._sent
 
     def _news(self, event_id: str, sent: str) -> str:
-        known = sent.isascii() and sent.isdigit() and len(sent) <= _NUMBER_MAX
-        of, text = self._said.get(int(sent) if known else 0, ("", ""))
+        of, text = self._said.get(parse_number(sent, _NUMBER_MAX) or 0, ("", ""))
         return text if of == event_id else ""
 
     async def _draw(
@@ -219,7 +219,7 @@ class InspectorApp:
             listed = deliveries(self.frame, shown, wanted, chosen, self.clock.now())
             title = chosen.rpartition("/")[2] or "Deliveries"
             whole = document(self.frame, title, listed, detail(wanted.query()))
-            return http.build_page(whole, status)
+            return HTMLResponse(f"<!doctype html>{whole}", status)
 
         return await self._on_thread(draw)
 
@@ -228,9 +228,8 @@ class InspectorApp:
         return await self._draw("", "", lambda _: detail, 404)
 
     def _sorry(self, title: str, text: str, status: int) -> Response:
-        return http.build_page(
-            document(self.frame, title, Markup(), notice(self.frame, title, text)), status
-        )
+        whole = document(self.frame, title, Markup(), notice(self.frame, title, text))
+        return HTMLResponse(f"<!doctype html>{whole}", status)
 
     async def _on_thread(self, call: Callable[[], T]) -> T:
         return await asyncio.get_running_loop().run_in_executor(self._thread, call)
@@ -246,23 +245,13 @@ def curl(event_id: str, url: str | None, headers: bytes, content: Content) -> st
     read from the inbox.
     """
     words = ["curl", "-sS", "-i", "-X", "POST", shlex.quote(url) if url else '"$TARGET"']
-    for pair in header_lines(headers):
-        words += ["-H", shlex.quote(_header(pair))]
+    for name, value in header_lines(headers):
+        words += ["-H", shlex.quote(f"{name.decode('latin-1')}: {value.decode('latin-1')}")]
     body = _find_harmless(content.body)
     if body is not None:
         return " ".join([*words, "--data-raw", shlex.quote(body)])
     source = f"svc events inbox show {event_id} -o json --query payload_base64 | tr -d '\"' "
     return source + " ".join(["| base64 -d |", *words, "--data-binary", "@-"])
-
-
-def _content(name: str) -> bytes:
-    text = files(__package__).joinpath(name).read_text(encoding="utf-8")
-    return (stylesheet(text) if name == STYLE else text).encode()
-
-
-def _header(pair: Header) -> str:
-    name, value = pair
-    return f"{name.decode('latin-1')}: {value.decode('latin-1')}"
 
 
 def _find_harmless(body: bytes) -> str | None:

@@ -15,7 +15,6 @@ from svc.listen.inspector.feed import TurnedAway
 from svc.listen.inspector.history import STATES, Whole
 from svc.listen.inspector.list_page import state_mark
 from svc.listen.inspector.page import PageFrame, detail, el, fact, join, part, tree
-from svc.money import format_amount
 from svc.service.facts import is_success
 from svc.state import Row
 
@@ -36,10 +35,12 @@ class Replayed:
 def replay_form(frame: PageFrame, whole: Whole, query: str, replayed: Replayed) -> Markup:
     """Draws the form that sends the delivery again; it works without a script."""
     path = f"delivery/{whole.entry.id}"
+    check = {"id": "original", "name": "original", "type": "checkbox", "value": "1"}
+    kept = el("label", "Keep the original signature and its time", for_="original")
     form = el(
         "form",
         _target(replayed),
-        _original(replayed),
+        el("p", el("input", **check, checked=replayed.original), kept, class_="check"),
         el(
             "p",
             el("button", "Replay", class_="main"),
@@ -50,7 +51,10 @@ def replay_form(frame: PageFrame, whole: Whole, query: str, replayed: Replayed) 
         method="post",
         action=frame.url(f"{path}/replay", query),
     )
-    return part("replay", "Send again", _describe_news(replayed.news), form)
+    # A browser that is led here has the focus on what came of sending it.
+    attributes = {"id": "said", "role": "status", "class": "said"}
+    news = el("p", replayed.news, **attributes, tabindex="-1" if replayed.news else None)
+    return part("replay", "Send again", news, form)
 
 
 def _target(replayed: Replayed) -> Markup:
@@ -65,30 +69,13 @@ def _target(replayed: Replayed) -> Markup:
         "aria-describedby": "to-hint to-fault" if replayed.fault else "to-hint",
         "aria-invalid": "true" if replayed.fault else None,
     }
+    fault = el("p", replayed.fault, id="to-fault", class_="fault", role="alert")
     return join(
         el("label", "Replay to", for_="to"),
         el("input", **field),
-        _fault(replayed),
+        fault if replayed.fault else None,
         el("p", "A port or URL of this machine.", id="to-hint", class_="hint"),
     )
-
-
-def _original(replayed: Replayed) -> Markup:
-    field = {"id": "original", "name": "original", "type": "checkbox", "value": "1"}
-    label = el("label", "Keep the original signature and its time", for_="original")
-    return el("p", el("input", **field, checked=replayed.original), label, class_="check")
-
-
-def _describe_news(news: str) -> Markup:
-    """Returns what came of sending it; a browser that is led here has the focus on it."""
-    attributes = {"id": "said", "role": "status", "class": "said"}
-    return el("p", news, **attributes, tabindex="-1" if news else None)
-
-
-def _fault(replayed: Replayed) -> Markup | None:
-    if not replayed.fault:
-        return None
-    return el("p", replayed.fault, id="to-fault", class_="fault", role="alert")
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,15 +131,13 @@ def _facts(frame: PageFrame, whole: Whole) -> Markup:
         fact("Created", frame.times.format_said(facts.created)) if facts.created else None,
         fact("Object", el("code", entry.object_id)) if entry.object_id else None,
         fact("Mode", mode) if mode else None,
-        fact("Came again", _times(entry.copies)) if entry.copies else None,
+        fact("Came again", f"{entry.copies} times" if entry.copies > 1 else "once")
+        if entry.copies
+        else None,
     ]
-    if facts.amount is not None and facts.currency is not None:
-        lines.insert(4, fact("Amount", format_amount(facts.amount, facts.currency)))
+    if facts.price is not None:
+        lines.insert(4, fact("Amount", facts.price))
     return el("dl", lines, class_="facts")
-
-
-def _times(count: int) -> str:
-    return "once" if count == 1 else f"{count} times"
 
 
 def _verdict(verdict: SignatureVerdict) -> Markup:

@@ -31,33 +31,18 @@ _NUMBER_MAX: Final = 18
 
 
 @dataclass(frozen=True, slots=True)
-class ListFilter:
-    """The conditions of the list, as its form holds them; empty ones do not narrow.
-
-    With `before`, a page of deliveries whose numbers in the inbox are smaller.
-    """
-
-    type: str = ""
-    state: str = ""
-    target: str = ""
-    object: str = ""
-    text: str = ""
-    before: int | None = None
+class ListFilter(SearchFilter):
+    """The conditions of the list, as its form holds them."""
 
     @classmethod
     def parse(cls, query: str) -> "ListFilter":
         """Reads a query string; conditions that make no sense are left out."""
         given = fields(query)
-        before = given.get("before", "")
-        known = before.isascii() and before.isdigit() and len(before) <= _NUMBER_MAX
-        return cls(
-            type=given.get("type", "").strip()[:_TEXT_MAX],
-            state=given.get("state", "") if given.get("state") in STATES else "",
-            target=given.get("target", "").strip()[:_TEXT_MAX],
-            object=given.get("object", "").strip()[:_TEXT_MAX],
-            text=given.get("text", "").strip()[:_TEXT_MAX],
-            before=int(before) if known else None,
-        )
+        names = ("type", "target", "object", "text")
+        texts = {name: given.get(name, "").strip()[:_TEXT_MAX] for name in names}
+        state = given.get("state", "")
+        before = parse_number(given.get("before", ""), _NUMBER_MAX)
+        return cls(**texts, state=state if state in STATES else "", before=before)
 
     @property
     def narrows(self) -> bool:
@@ -74,11 +59,6 @@ class ListFilter:
         """Returns the query string of another page of the same list; None is the first page."""
         return replace(self, before=before).query()
 
-    def finds(self, *parts: str | None) -> bool:
-        """Returns whether the condition `text` is empty or stands in one of the given texts."""
-        wanted = self.text.casefold()
-        return not wanted or any(wanted in part.casefold() for part in parts if part)
-
     def takes_rejected(self, one: TurnedAway) -> bool:
         """Returns whether a rejection fits the conditions.
 
@@ -86,17 +66,13 @@ class ListFilter:
         """
         if self.type or self.target or self.object or self.state not in ("", _REJECTED):
             return False
-        return self.finds(_REJECTED, one.rejected.reason, one.rejected.message)
+        shown = (_REJECTED, one.rejected.reason, one.rejected.message)
+        return any(self.text.casefold() in part.casefold() for part in shown)
 
-    @property
-    def wants_kept(self) -> bool:
-        """Returns whether the list may hold deliveries of the inbox, not only rejections."""
-        return self.state != _REJECTED
 
-    @property
-    def search(self) -> SearchFilter:
-        """Returns the same conditions for a search of the inbox."""
-        return SearchFilter(self.type, self.state, self.target, self.object, self.text, self.before)
+def parse_number(text: str, digits: int) -> int | None:
+    """Reads a whole number of so many digits at most; None where it is none."""
+    return int(text) if text.isascii() and text.isdigit() and len(text) <= digits else None
 
 
 def fields(query: str) -> Mapping[str, str]:
@@ -162,10 +138,8 @@ class DeliveryList:
         """Returns a page of the list; `turned_away` holds the rejections, the newest first."""
         until = self._clock.monotonic() + self._search_seconds
         found = FoundEntries((), None, unfinished=False)
-        if wanted.wants_kept:
-            found = self._archive.search(
-                wanted.search, PAGE_ROWS, lambda: self._clock.monotonic() > until
-            )
+        if wanted.state != _REJECTED:  # which is no state of a delivery in the inbox
+            found = self._archive.search(wanted, PAGE_ROWS, lambda: self._clock.monotonic() > until)
         lines: list[ListedDelivery | TurnedAway] = [
             ListedDelivery(entry, self.facts(entry)) for entry in found.entries
         ]

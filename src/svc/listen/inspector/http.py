@@ -4,7 +4,7 @@ Every page on the web may have a browser send requests to this machine. None kno
 address, and one that did would still be refused for its origin, or for its Host if an attacker
 points a name at 127.0.0.1 (DNS rebinding). uvicorn reads requests and writes answers.
 
-`server` puts the guard before `app`; the other functions build its answers.
+`server` has uvicorn serve the `GuardedPages`, which pass to `app` what may pass.
 """
 
 import asyncio
@@ -15,18 +15,18 @@ from http import HTTPStatus
 from typing import Any, Final
 
 import h11
+from starlette.datastructures import Headers
 from starlette.requests import Request
-from starlette.responses import RedirectResponse, Response, StreamingResponse
+from starlette.responses import Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from svc.html import Markup
-from svc.listen.http.requests import HttpHead, Refused, head_of
+from svc.listen.http.requests import Refused
 from svc.listen.inspector.feed import Feed
 from svc.listen.owners import own
 
 _TOKEN_BYTES: Final = 16  # 128 bits
-_METHODS: Final = (b"GET", b"POST")
+_METHODS: Final = ("GET", "POST")
 
 
 def make_token() -> str:
@@ -34,59 +34,26 @@ def make_token() -> str:
     return secrets.token_hex(_TOKEN_BYTES)
 
 
-class Guard:
-    """Checks the head of each request before it is handled."""
-
-    def __init__(self, token: str, port: int) -> None:
-        self._root = f"/{token}/".encode()
-        self._hosts = (f"127.0.0.1:{port}".encode(), f"localhost:{port}".encode())
-
-    def check(self, head: HttpHead) -> None:
-        """Checks a head; returns if it may pass.
-
-        Raises:
-            Refused: 421 for another host, 404 without the token, 403 for what another page sends,
-                431 for a head over 16 KiB, which uvicorn takes if it comes in one piece.
-        """
-        if sum(len(name) + len(value) for name, value in head.headers) > HEAD_MAX:
-            raise Refused(431)
-        hosts = head.values(b"host")
-        if len(hosts) != 1 or hosts[0].lower() not in self._hosts:
-            raise Refused(421)
-        start = head.target[: len(self._root)]
-        if not secrets.compare_digest(start, self._root) or head.method not in _METHODS:
-            raise Refused(404)
-        allowed = _is_ours if head.method == b"POST" else _is_harmless
-        if not allowed(head, b"http://" + hosts[0].lower()):
-            raise Refused(403)
-
-    def path(self, head: HttpHead) -> str:
-        """Returns what stands behind the token, without a slash in front, with its query."""
-        return head.target[len(self._root) :].decode("latin-1")
-
-
-def _is_ours(head: HttpHead, own: bytes) -> bool:
+def _is_ours(headers: Headers, own: str) -> bool:
     """Returns whether one of our own pages sends this.
 
     Our pages send no referrer, which makes a browser write `Origin: null`; then Sec-Fetch-Site has
     to tell whose page it is. A browser that does not know that header names the origin.
     """
-    origins, sites = head.values(b"origin"), head.values(b"sec-fetch-site")
+    origins, sites = headers.getlist("origin"), headers.getlist("sec-fetch-site")
     if sites:
-        return sites == [b"same-origin"] and origins in ([], [b"null"], [own])
+        return sites == ["same-origin"] and origins in ([], ["null"], [own])
     return origins == [own]
 
 
-def _is_harmless(head: HttpHead, own: bytes) -> bool:
+def _is_harmless(headers: Headers, own: str) -> bool:
     """Says whether a GET is our own or a person's who follows the address, in a tab of its own."""
-    if head.values(b"origin") not in ([], [own]):
+    if headers.getlist("origin") not in ([], [own]):
         return False
-    sites = head.values(b"sec-fetch-site")
-    if sites in ([], [b"none"], [b"same-origin"]):
+    if headers.getlist("sec-fetch-site") in ([], ["none"], ["same-origin"]):
         return True
-    return head.values(b"sec-fetch-mode") == [b"navigate"] and head.values(b"sec-fetch-dest") == [
-        b"document"
-    ]
+    how = [headers.getlist(f"sec-fetch-{name}") for name in ("mode", "dest")]
+    return how == [["navigate"], ["document"]]
 
 
 _POLICY: Final = (
@@ -109,27 +76,43 @@ Respond = Callable[[Request, str], Awaitable[Response]]
 
 
 class GuardedPages:
-    """The app that uvicorn serves: the guard before all pages, and a lock on every answer."""
+    """The app that uvicorn serves: a guard before all pages, and a lock on every answer."""
 
-    def __init__(self, guard: Guard, respond: Respond) -> None:
-        """`respond` gets what the guard lets pass, and its path with the query."""
-        self._guard = guard
+    def __init__(self, token: str, port: int, respond: Respond) -> None:
+        """`respond` gets what may pass, and its path behind the token."""
+        self._root = f"/{token}/".encode()
+        self._hosts = (f"127.0.0.1:{port}", f"localhost:{port}")
         self._respond = respond
 
+    def check(self, scope: Scope) -> str:
+        """Returns what stands behind the token, without a slash in front, if it may pass.
+
+        Raises:
+            Refused: 421 for another host, 404 without the token, 403 for what another page sends,
+                431 for a head over 16 KiB, which uvicorn takes if it comes in one piece.
+        """
+        headers, method, path = Headers(scope=scope), scope["method"], scope["raw_path"]
+        if sum(len(name) + len(value) for name, value in scope["headers"]) > HEAD_MAX:
+            raise Refused(431)
+        hosts = [host.lower() for host in headers.getlist("host")]
+        if len(hosts) != 1 or hosts[0] not in self._hosts:
+            raise Refused(421)
+        start = path[: len(self._root)]
+        if not secrets.compare_digest(start, self._root) or method not in _METHODS:
+            raise Refused(404)
+        allowed = _is_ours if method == "POST" else _is_harmless
+        if not allowed(headers, f"http://{hosts[0]}"):
+            raise Refused(403)
+        return str(path[len(self._root) :].decode("latin-1"))
+
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        head = _head_of(scope)
         try:
-            self._guard.check(head)
-            response = await self._respond(Request(scope, receive), self._guard.path(head))
+            path = self.check(scope)
+            response = await self._respond(Request(scope, receive), path)
         except Refused as refusal:
             response = Response(status_code=refusal.status)
         response.headers.update(dict(_ALWAYS))
         await response(scope, receive, send)
-
-
-def _head_of(scope: Scope) -> HttpHead:
-    query = b"?" + scope["query_string"] if scope["query_string"] else b""
-    return head_of(scope["method"].encode(), scope["raw_path"] + query, scope["headers"])
 
 
 async def body_of(request: Request) -> bytes:
@@ -140,21 +123,6 @@ async def body_of(request: Request) -> bytes:
         if len(body) > BODY_MAX:
             raise Refused(413)
     return body
-
-
-def build_page(content: Markup, status: int) -> Response:
-    """Sends a whole document."""
-    return of_kind("text/html; charset=utf-8", f"<!doctype html>{content}".encode(), status)
-
-
-def of_kind(kind: str, body: bytes, status: int = 200) -> Response:
-    """Sends a file."""
-    return Response(body, status, media_type=kind)
-
-
-def see_other(path: str) -> Response:
-    """Sends the browser on with a GET; `path` is one of our own."""
-    return RedirectResponse(path, 303)
 
 
 def stream(feed: Feed) -> Response:

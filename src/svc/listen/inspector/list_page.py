@@ -11,7 +11,6 @@ from svc.listen.inbox.history import InboxEntry
 from svc.listen.inspector.feed import TurnedAway
 from svc.listen.inspector.history import STATES, HistoryPage, ListedDelivery, ListFilter
 from svc.listen.inspector.page import PageFrame, el, status_text
-from svc.money import format_amount
 from svc.service.facts import EVENT_TYPES
 
 _MARKS: Final = {
@@ -32,13 +31,15 @@ def deliveries(
 ) -> Markup:
     """Makes the whole list; `chosen` is the path of the delivery that is shown beside it."""
     rows = [el("li", _row(frame, line, wanted, chosen, now)) for line in page.lines]
+    none = "Nothing fits this filter." if wanted.narrows else "Nothing was received yet."
     return el(
         "section",
         el("h2", "Deliveries", id="list-title"),
         el("p", f"Times in {frame.times.zone(now)}", id="zone", class_="hint"),
-        _wrap_filter(_form(frame, wanted)),
+        # Folded away where there is little room; the script does that first.
+        el("details", el("summary", "Filter"), _form(frame, wanted), id="fold", open=True),
         el("p", id="news", class_="hint", role="status", aria_live="polite"),
-        el("ol", rows, id="list") if rows else el("div", _describe_none(wanted), id="list"),
+        el("ol", rows, id="list") if rows else el("div", el("p", none, class_="none"), id="list"),
         _pages(frame, page, wanted),
         id="deliveries",
         aria_labelledby="list-title",
@@ -75,7 +76,7 @@ def _row(
         _what(line.entry.type or "(no type)"),
         when,
         _state(line.entry.state, _state_text(line.entry)),
-        el("span", _amount(line), class_="amount"),
+        el("span", line.facts.price, class_="amount"),
         el("span", line.entry.id, class_="id"),
         **attributes,
     )
@@ -102,23 +103,6 @@ def _state_text(entry: InboxEntry) -> str:
         case _:
             text = status_text(entry.status) if entry.attempts else entry.state
     return text + copies
-
-
-def _amount(line: ListedDelivery) -> str | None:
-    facts = line.facts
-    if facts.amount is None or facts.currency is None:
-        return None
-    return format_amount(facts.amount, facts.currency)
-
-
-def _describe_none(wanted: ListFilter) -> Markup:
-    text = "Nothing fits this filter." if wanted.narrows else "Nothing was received yet."
-    return el("p", text, class_="none")
-
-
-def _wrap_filter(form: Markup) -> Markup:
-    """Lets the filter be folded away where there is little room; the script does that first."""
-    return el("details", el("summary", "Filter"), form, id="fold", open=True)
 
 
 def _form(frame: PageFrame, wanted: ListFilter) -> Markup:

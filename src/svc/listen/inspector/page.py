@@ -7,11 +7,11 @@ import json
 import re
 import time
 from dataclasses import dataclass
-from http import HTTPStatus
 from typing import Any, Final
 
 from svc.html import Elements, Markup, MarkupPart
 from svc.listen.http.wire import Header
+from svc.listen.output_records import name_status
 from svc.redaction import redact
 from svc.render.human.cells import parse
 from svc.render.text import escape as visible
@@ -59,12 +59,7 @@ def header(pair: Header) -> tuple[str, str]:
 
 def status_text(status: int | None) -> str:
     """Names an HTTP status; None is an answer that never came."""
-    if status is None:
-        return "No answer"
-    try:
-        return f"{status} {HTTPStatus(status).phrase}"
-    except ValueError:
-        return str(status)
+    return "No answer" if status is None else name_status(status)
 
 
 class Times:
@@ -191,6 +186,7 @@ def _leaf(value: Any) -> Markup:
 STYLE: Final = "style.css"
 SCRIPT: Final = "script.js"
 ICON: Final = "icon.svg"
+_CHOOSE: Final = "Choose a delivery to see what it says and what became of it."
 _KEYS: Final = (
     (("j", "k"), "next, previous"),
     (("Enter",), "open"),
@@ -228,11 +224,13 @@ def document(frame: PageFrame, title: str, deliveries: Markup, detail: Markup | 
     panes = el(
         "main",
         deliveries,
-        detail or _describe_nothing_chosen(),
+        detail or el("section", el("p", _CHOOSE), id="detail", class_="empty"),
         class_="open" if detail else None,
         data_root=frame.root,
     )
-    body = el("body", _top(frame), panes, _footer())
+    keys = [el("li", *[el("kbd", key) for key in names], f" {what}") for names, what in _KEYS]
+    footer = el("footer", el("ul", keys, aria_label="Keys"), id="keys", hidden=True)
+    body = el("body", _top(frame), panes, footer)
     return el("html", el("head", head), body, lang="en")
 
 
@@ -243,20 +241,16 @@ def notice(frame: PageFrame, title: str, text: str) -> Markup:
 
 def detail(frame: PageFrame, query: str, title: str, *parts: MarkupPart) -> Markup:
     """Draws a detail beside the list; `query` leads back to it."""
+    # Back to the list, where there is no room for both.
+    back = el("a", "All deliveries", class_="back", href=frame.url("", query))
     heading = el("h2", title, id="detail-title", tabindex="-1")
-    parts = (back(frame, query), heading, *parts)
-    return el("section", *parts, id="detail", aria_labelledby="detail-title")
+    return el("section", back, heading, *parts, id="detail", aria_labelledby="detail-title")
 
 
 def part(name: str, title: str, *parts: MarkupPart, **attributes: str) -> Markup:
     """Makes a part of a detail with a title of its own."""
     heading = el("h3", title, id=f"{name}-title")
     return el("section", heading, *parts, aria_labelledby=f"{name}-title", **attributes)
-
-
-def back(frame: PageFrame, query: str) -> Markup:
-    """Leads from a detail to the list, where there is no room for both."""
-    return el("a", "All deliveries", class_="back", href=frame.url("", query))
 
 
 def fact(name: str, *value: MarkupPart) -> Markup:
@@ -273,17 +267,3 @@ def _top(frame: PageFrame) -> Markup:
         el("p", id="link", hidden=True),
         class_="top",
     )
-
-
-def _describe_nothing_chosen() -> Markup:
-    return el(
-        "section",
-        el("p", "Choose a delivery to see what it says and what became of it."),
-        id="detail",
-        class_="empty",
-    )
-
-
-def _footer() -> Markup:
-    keys = [el("li", *[el("kbd", key) for key in names], f" {what}") for names, what in _KEYS]
-    return el("footer", el("ul", keys, aria_label="Keys"), id="keys", hidden=True)

@@ -17,7 +17,7 @@ from svc.listen.inbox.search import SearchableInbox
 from svc.listen.inspector.app import InspectorApp
 from svc.listen.inspector.feed import Feed
 from svc.listen.inspector.history import SEARCH_SECONDS, DeliveryList
-from svc.listen.inspector.http import HEAD_MAX, Guard, GuardedPages, PageConnection, make_token
+from svc.listen.inspector.http import HEAD_MAX, GuardedPages, PageConnection, make_token
 from svc.listen.inspector.page import PageFrame, Times
 from svc.listen.inspector.replay import ReplayDeps, Replayer
 from svc.listen.output_records import ListenerRecord
@@ -78,14 +78,13 @@ class Inspector:
 
     async def start(self, means: ReplayDeps) -> None:
         """Accepts connections from now on."""
-        guard = Guard(self._token, self._port)
         described = " · ".join(means.plan.routes.describe_routes())
         way = f"Forwarding {described}" if described else "No target: deliveries are kept"
         frame = PageFrame(f"/{self._token}/", self._mode, way, self._times)
         again = Replayer(self._archive, self._clock, means)
         catalogue = DeliveryList(self._archive, self._clock, self._search_seconds)
         self._pages = InspectorApp(frame, catalogue, self._feed, again, self._clock)
-        config = _config(GuardedPages(guard, self._pages.respond))
+        config = _config(GuardedPages(self._token, self._port, self._pages.respond))
         loop = asyncio.get_running_loop()
         self._server = await loop.create_server(
             lambda: PageConnection(config, self._serving, {}), sock=self._bound

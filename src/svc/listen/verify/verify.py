@@ -20,6 +20,7 @@ from svc.listen.http.wire import Header
 from svc.listen.output_records import Rejected
 from svc.listen.values import value_class
 from svc.listen.verify.diagnosis import Diagnosis, KnownSecret, diagnose
+from svc.money import format_amount
 from svc.service.facts import ATTEMPT_HEADER, DELIVERY_ID_HEADER, EVENT_ID_HEADER, SIGNATURE_HEADER
 
 _EVENT_ID: Final = re.compile(r"[A-Za-z0-9_-]{1,128}")  # promise R25's shape of an id
@@ -53,6 +54,13 @@ class Facts:
     object_id: str
     amount: int | None
     currency: str | None
+
+    @property
+    def price(self) -> str | None:
+        """The amount with its currency, as people read it."""
+        if self.amount is None or self.currency is None:
+            return None
+        return format_amount(self.amount, self.currency)
 
 
 @value_class

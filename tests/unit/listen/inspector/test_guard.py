@@ -1,9 +1,11 @@
 """Who may use the inspector: its address opens it, and no other page drives it."""
 
+from typing import cast
+
 import pytest
 
-from svc.listen.http.requests import HttpHead, Refused
-from svc.listen.inspector.http import Guard, make_token
+from svc.listen.http.requests import Refused
+from svc.listen.inspector.http import GuardedPages, Respond, make_token
 
 TOKEN = "0123456789abcdef0123456789abcdef"
 PORT = 4244
@@ -14,10 +16,10 @@ OWN = f"http://{HOST}"
 def status(method: str = "GET", target: str = f"/{TOKEN}/", **headers: str) -> int:
     """What the guard says to one head; 200 stands for letting it pass."""
     named = {"Host": HOST, **{name.replace("_", "-"): text for name, text in headers.items()}}
-    pairs = [(name.encode(), value.encode()) for name, value in named.items() if value]
-    fields = {name.lower(): [value] for name, value in pairs}
+    pairs = [(name.lower().encode(), value.encode()) for name, value in named.items() if value]
+    scope = {"type": "http", "method": method, "raw_path": target.encode(), "headers": pairs}
     try:
-        Guard(TOKEN, PORT).check(HttpHead(method.encode(), target.encode(), tuple(pairs), fields))
+        GuardedPages(TOKEN, PORT, cast("Respond", None)).check(scope)
     except Refused as refusal:
         return refusal.status
     return 200

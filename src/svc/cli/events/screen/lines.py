@@ -6,7 +6,6 @@ method of `HumanLines` for its kind: a record in, lines of text out.
 
 import json
 from dataclasses import dataclass
-from http import HTTPStatus
 from typing import Final, Literal
 
 from svc.cli.events.screen.answer import words_of
@@ -23,6 +22,7 @@ from svc.listen.output_records import (
     TargetAway,
     TunnelDown,
     TunnelUp,
+    name_status,
 )
 from svc.money import format_amount
 from svc.render.layout import LineCell, LineLayout
@@ -344,10 +344,7 @@ def _status(record: Forwarded) -> str:
         return "failed"
     if record.url.startswith(PREFIX):  # its error tells the exit code
         return "exit code 0" if record.succeeded else "failed"
-    try:
-        return f"{record.status} {HTTPStatus(record.status).phrase}"
-    except ValueError:
-        return str(record.status)
+    return name_status(record.status)
 
 
 def _show_payload(payload: bytes) -> str:
