@@ -101,26 +101,3 @@ def test_three_days_of_retries_run_in_under_two_seconds(
     assert len(receiver.hooks) == 15
     assert moved["deliveries"] in (14, 15)  # the first one is made at once
     assert took < patient(2)
-
-
-def test_failing_endpoint_is_mailed_about_and_disabled(
-    story: KilledSandbox, receiver: HookReceiver
-) -> None:
-    """A mail when the first event is given up, the end after five days; also killed."""
-    svc = story.svc
-    story.start()
-    story.listen(receiver)
-    event = svc.ok("sandbox", "trigger", "order.cancelled")["event"]["id"]
-    svc.ok("sandbox", "advance", "3d")
-    (mail,) = svc.ok("sandbox", "emails")["data"]
-    assert (mail["type"], event in mail["body"]) == ("webhook_failing", True)
-    story.kill()
-    story.start()
-    svc.ok("sandbox", "advance", "2d")
-    (endpoint,) = svc.ok("sandbox", "endpoints", "list")["data"]
-    assert endpoint["status"] == "disabled"
-    mails = svc.ok("sandbox", "emails")["data"]
-    assert [each["type"] for each in mails] == ["webhook_disabled", "webhook_failing"]
-    svc.ok("sandbox", "trigger", "order.cancelled")
-    svc.ok("sandbox", "advance", "1d")
-    assert len(receiver.hooks) == len(SCHEDULE)

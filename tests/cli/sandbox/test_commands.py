@@ -443,13 +443,6 @@ def test_pay_refuses_what_cannot_be_meant(
     assert svc("sandbox", "pay", unpaid(sandbox)["client_secret"], *options).code == 2
 
 
-def test_no_live_order_is_ever_paid(svc: Svc, sandbox: Sandbox) -> None:
-    """In live mode every card is refused; the live publishable key is used."""
-    secret = unpaid(sandbox)["client_secret"]
-    refused = svc("sandbox", "pay", secret, "--live")
-    assert (refused.code, refused.error["code"]) == (5, "resource_missing")
-
-
 @pytest.mark.effect_of("sandbox dispute", "--reason")
 def test_dispute_is_opened_and_decided(svc: Svc, sandbox: Sandbox) -> None:
     """`dispute` opens one; `decide` ends it once evidence is under review."""
@@ -611,14 +604,6 @@ CONTROLS = [
     ("deliveries",),
     ("resend", "evt_1"),
 ]
-
-
-@pytest.mark.parametrize("argv", CONTROLS, ids=[words[0] for words in CONTROLS])
-def test_control_refuses_an_origin_elsewhere(svc: Svc, argv: tuple[str, ...]) -> None:
-    """No address but this machine's is even connected to."""
-    refused = svc("sandbox", *argv, "--base-url", "https://api.example.com")
-    assert (refused.code, refused.error["code"]) == (2, "not_a_sandbox")
-    assert refused.error["outcome"] == "not_sent"
 
 
 def test_control_refuses_a_server_that_is_no_sandbox(svc: Svc, tmp_path: Path) -> None:

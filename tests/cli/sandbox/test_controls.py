@@ -3,7 +3,6 @@
 import io
 import json
 import re
-import shlex
 import signal
 import socket
 import sqlite3
@@ -14,22 +13,18 @@ from collections.abc import Callable
 from contextlib import closing
 from http.client import HTTPConnection
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 import pytest
-from typer.main import get_command
 
 from support.launching import launch_options
 from support.orders import ORDER
 from support.running import Sandbox, Svc
 from support.suite.patience import until
-from svc.cli.help.page import ShellLines, page_of
 from svc.cli.main import main
 from svc.cli.sandbox import exported
 from svc.cli.sandbox import state as state_commands
 from svc.cli.sandbox.exported import StatePieces
-from svc.cli.sandbox.faults import app
-from svc.sandbox.faults import ConnectionFault, WebhookEffect
 from svc.service.facts import EVENT_TYPES
 
 Start = Callable[..., Any]
@@ -80,13 +75,6 @@ def test_trigger_refuses_what_is_no_event_type(svc: Svc, event_type: str) -> Non
     refused = svc("sandbox", "trigger", event_type)
     assert refused.code == 2
     assert all(name in refused.error["message"] for name in EVENT_TYPES)
-
-
-def test_live_mode_has_no_paid_orders(svc: Svc, sandbox: Sandbox) -> None:
-    """What cannot happen in live mode is refused; what can happen is in live mode."""
-    refused = svc("sandbox", "trigger", "order.paid", "--live")
-    assert (refused.code, refused.error["code"]) == (3, "event_not_triggered")
-    assert svc.ok("sandbox", "trigger", "order.cancelled", "--live")["event"]["livemode"] is True
 
 
 # --- keys -------------------------------------------------------------------------------------
@@ -199,31 +187,6 @@ def test_every_option_of_a_rule_reaches_the_sandbox(
     assert svc.ok("sandbox", "fault", "clear", other["id"])["deleted"] == 1
     assert svc("sandbox", "fault", "clear", other["id"]).code == 5
     assert svc("sandbox", "fault", "clear", "-o", "human").out == "1 rule removed.\n"
-
-
-def test_every_example_of_a_rule_works(
-    sandbox: Sandbox, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """`svc help faults` shows each effect, and each line is one that the sandbox takes."""
-    lines = [
-        line
-        for part in page_of("faults").parts
-        if isinstance(part, ShellLines)
-        for line in part.lines
-    ]
-    examples = [line for line in lines if line.startswith("svc sandbox fault add")]
-    brief = get_command(app).commands["add"].examples  # type: ignore[attr-defined]
-    assert len(brief) == 4
-    assert set(brief) <= set(examples)
-    for line in examples:
-        assert main(shlex.split(line)[1:]) == 0, line
-    capsys.readouterr()
-    rules = sandbox.control("GET", "/faults")["data"]
-    effects = [rule["effect"] for rule in rules]
-    assert {effect.get("connection") for effect in effects} == {*get_args(ConnectionFault), None}
-    webhook = sandbox.control("GET", "/webhook_faults")["data"]
-    assert [rule["effect"] for rule in webhook] == list(get_args(WebhookEffect))
-    assert len(examples) == len(rules) + len(webhook)
 
 
 @pytest.mark.parametrize(
@@ -376,31 +339,6 @@ def test_job_that_breaks_is_told_and_stops_nothing(svc: Svc, start: Start, tmp_p
 # --- scenarios ---------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("number", "on", "status", "retried", "code"),
-    [
-        ("4000000000008013", False, "failed", False, "do_not_honor"),
-        ("4000000000008013", True, "captured", True, None),
-        ("4000000000009995", True, "failed", True, "insufficient_funds"),
-        ("4000000000009979", True, "failed", False, "stolen_card"),
-    ],
-)
-def test_smart_retries(
-    svc: Svc, sandbox: Sandbox, number: str, on: bool, status: str, retried: bool, code: str | None
-) -> None:
-    """Spec: off by default; a soft decline is retried once, a hard one never."""
-    if on:
-        svc.ok("sandbox", "settings", "smart_retries=true")
-    order = api(sandbox.port, "POST", "/v1/orders", ORDER)
-    paid = svc("sandbox", "pay", order["id"], "--card", number)
-    assert paid.code == (0 if status == "captured" else 3)
-    latest = api(sandbox.port, "GET", f"/v1/orders/{order['id']}")["latest_payment"]
-    payment = api(sandbox.port, "GET", f"/v1/payments/{latest}")
-    assert (payment["status"], payment["retried"]) == (status, retried)
-    assert payment["failure_code"] == code
-    assert payment["acquirer"] == ("sandbox_eu_2" if retried else None)
-
-
 @pytest.mark.effect_of("sandbox pay", "--card")
 @pytest.mark.parametrize(
     ("number", "token"),
@@ -436,23 +374,6 @@ def test_delayed_debits(svc: Svc, sandbox: Sandbox, iban: str, wait: str, status
     svc.ok("sandbox", "advance", wait)
     payment = api(sandbox.port, "GET", f"/v1/payments/{paid['payment']['id']}")
     assert (payment["status"], payment["disputed"]) == (status, iban.endswith("3002"))
-
-
-@pytest.mark.parametrize(
-    ("text", "end"), [("winning_evidence", "won"), ("losing_evidence", "lost")]
-)
-def test_dispute_is_decided_by_its_evidence(
-    svc: Svc, sandbox: Sandbox, text: str, end: str
-) -> None:
-    """The card disputes 5 s after capture; the text decides 5 s after submission."""
-    order = api(sandbox.port, "POST", "/v1/orders", ORDER)["id"]
-    svc.ok("sandbox", "pay", order, "--card", "4000000000000259")
-    svc.ok("sandbox", "advance", "5s")
-    (dispute,) = api(sandbox.port, "GET", "/v1/disputes")["data"]
-    evidence = ("--evidence", f"uncategorized_text={text}", "--submit")
-    assert svc.ok("disputes", "update", dispute["id"], *evidence)["status"] == "under_review"
-    svc.ok("sandbox", "advance", "5s")
-    assert api(sandbox.port, "GET", f"/v1/disputes/{dispute['id']}")["status"] == end
 
 
 def test_a_file_that_export_wrote_is_imported_in_pieces_and_any_other_as_a_whole(

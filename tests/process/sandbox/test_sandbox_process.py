@@ -70,17 +70,6 @@ def test_started_sandbox_answers_and_is_found(start: Start, folder: Path) -> Non
     assert call(record, "POST", "/v1/orders", ORDER)[0] == 200
 
 
-@pytest.mark.usefixtures("quick_sandboxes")
-def test_stop_ends_it_and_a_restart_has_everything(start: Start, folder: Path) -> None:
-    """R82: what was acknowledged before a stop is there after the next start."""
-    first = start()
-    order = call(first, "POST", "/v1/orders", ORDER)[1]
-    assert launch.stop(folder, first, SystemClock()) == "stopped"
-    assert list_running(folder) == []
-    again = call(start(), "GET", f"/v1/orders/{order['id']}")[1]
-    assert again["id"] == order["id"]
-
-
 def test_kill_loses_nothing(start: Start, folder: Path) -> None:
     """R82: what was acknowledged before a kill -9 is there, and the dead one is not listed."""
     first = start()
@@ -134,36 +123,6 @@ def test_taken_port_is_told_by_the_starter(start: Start) -> None:
     assert f"--port {port + 1}" in (caught.value.hint or "")
 
 
-@pytest.mark.slow
-def test_database_in_use_is_told_by_the_starter(start: Start, folder: Path) -> None:
-    """Two sandboxes never share a file."""
-    first = start()
-    with pytest.raises(LocalError, match="in use by another sandbox"):
-        start()
-    assert list_running(folder) == [first]
-
-
-@pytest.mark.usefixtures("quick_sandboxes")
-def test_file_that_is_no_database_is_left_alone(start: Start, folder: Path) -> None:
-    """Some other file is refused and unchanged."""
-    folder.mkdir()
-    other = folder / "letter.txt"
-    other.write_text("Dear all, this is not a database.")
-    with pytest.raises(LocalError, match="not a sandbox file"):
-        start(db=str(other))
-    assert other.read_text() == "Dear all, this is not a database."
-    assert list_running(folder) == []
-
-
-@pytest.mark.usefixtures("quick_sandboxes")
-def test_two_sandboxes_run_side_by_side(start: Start, folder: Path) -> None:
-    """Other port, other database: nothing is shared."""
-    one, two = start(), start(db=":memory:")
-    order = call(one, "POST", "/v1/orders", ORDER)[1]
-    assert call(two, "GET", f"/v1/orders/{order['id']}")[0] == 404
-    assert len(list_running(folder)) == 2
-
-
 def test_secrets_are_not_handed_on(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
     """R43: the environment of the process holds no API key and no webhook secret."""
     monkeypatch.setenv("SVC_API_KEY", "sk_test_canary")
@@ -200,15 +159,6 @@ def test_process_that_cannot_run_says_why(folder: Path) -> None:
     options = launch_options(folder)
     with pytest.raises(LocalError, match="no start today"):
         launch.start(options, broken, SystemClock())
-
-
-@pytest.mark.usefixtures("quick_sandboxes")
-def test_strict_https_refuses_plain_http(start: Start) -> None:
-    """Spec, Authentication 4: asked for, plain HTTP is answered 401; the controls still work."""
-    record = start(db=":memory:", strict_https=True)
-    status, answer = call(record, "POST", "/v1/orders", ORDER)
-    assert (status, answer["code"]) == (401, "https_required")
-    assert health(record) is not None
 
 
 HALF = (

@@ -112,15 +112,6 @@ def test_app_that_fails_to_start_is_one_line(stub: Start, folder: Path) -> None:
     assert not list(folder.glob("run-*"))
 
 
-def test_taken_port_is_one_line(stub: Start) -> None:
-    """A second sandbox on the same port says so and leaves the first one alone."""
-    first = stub()
-    second = stub(port=first.record.port)
-    assert second.said["error"] == f"Port {first.record.port} on 127.0.0.1 is taken."
-    assert "--port" in second.said["hint"]
-    assert health(first.record) is not None
-
-
 def test_forwarding_headers_are_not_believed(stub: Start) -> None:
     """Plain HTTP stays plain HTTP, whatever X-Forwarded-Proto says."""
     sandbox = stub()

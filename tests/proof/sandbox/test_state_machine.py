@@ -110,7 +110,7 @@ def check_step(before: Doc, now: Doc) -> None:
             assert before[name] == now[name], name
 
 
-def check_payment(payment: Doc) -> None:
+def check_payment(payment: Doc, fee: int) -> None:
     """Captured <= authorised, refunded <= captured, and nothing of the amount is lost."""
     assert 0 <= payment["amount_captured"] <= payment["amount"]
     assert 0 <= payment["amount_refunded"] <= payment["amount_captured"]
@@ -120,6 +120,7 @@ def check_payment(payment: Doc) -> None:
         currency, target = payment["currency"], payment["settlement_currency"]
         settled = converted(payment["amount_captured"], currency, target)
         assert payment["settlement_amount"] == settled
+        assert (payment["fee"] or 0) == (settled * fee + 5000) // 10_000
 
 
 class TwoModeModel(RuleBasedStateMachine):
@@ -131,9 +132,12 @@ class TwoModeModel(RuleBasedStateMachine):
     refunds = Bundle("refunds")
     disputes, payouts = Bundle("disputes"), Bundle("payouts")
 
-    @initialize()
-    def begin(self) -> None:
+    @initialize(fee=st.sampled_from([0, 290, 1000]))
+    def begin(self, fee: int) -> None:
         self.wire.reset(next(self.seeds))
+        self.fee = fee
+        settings = {"payment_fee_bps": fee}
+        assert self.wire.send("POST", "/_sandbox/settings", settings, "")[0] == 200
         self.docs: dict[str, dict[str, Doc]] = {"test": {}, "live": {}}
         self.events: dict[str, dict[str, Doc]] = {"test": {}, "live": {}}
         self.ids: set[str] = set()
@@ -531,7 +535,7 @@ class TwoModeModel(RuleBasedStateMachine):
         else:
             check_step(before, now)
         if now["object"] == "payment":
-            check_payment(now)
+            check_payment(now, self.fee)
         self.docs[mode][identity] = now
         return now
 

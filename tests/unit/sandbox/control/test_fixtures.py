@@ -1,7 +1,6 @@
 """The fixture `demo`, object by object."""
 
 from collections.abc import Iterator
-from typing import Any
 
 import pytest
 
@@ -41,18 +40,6 @@ def test_demo_has_what_the_contract_lists(watched: WatchedSandbox) -> None:
         "hs_code_incomplete",
         "origin_country_unknown",
     ]
-
-
-def test_equal_seeds_give_equal_demos(watched: WatchedSandbox) -> None:
-    """The same bytes for the same seed at the same moment, others for another one."""
-
-    def state(seed: int) -> Any:
-        watched.control("/reset", {"seed": seed, "fixture": "demo"})
-        return watched.control("/export", method="GET")
-
-    first = state(7)
-    assert state(7) == first
-    assert state(8) != first
 
 
 def _order_quote(watched: WatchedSandbox, order: str) -> str:

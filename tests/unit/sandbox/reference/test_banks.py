@@ -30,12 +30,6 @@ PAYOUTS = [
 ]
 
 
-@pytest.mark.parametrize(("iban", "scenario"), SHOPPERS)
-def test_sepa_debit_ends_as_its_iban_says(iban: str, scenario: banks.DebitScenario) -> None:
-    """Each shopper's IBAN has its delay and its end."""
-    assert banks.debit_scenario("sepa_debit", iban) == scenario
-
-
 @pytest.mark.parametrize(
     ("method", "iban"),
     [
@@ -60,15 +54,6 @@ def test_payout_ends_as_its_destination_says(
     assert banks.payout_scenario({"country": "DE", "iban": iban}) == expected
     by_number = {"country": "US", "account_number": account, "bank_code": "110000"}
     assert banks.payout_scenario(by_number) == expected
-
-
-@pytest.mark.parametrize(
-    "destination",
-    [{"iban": "GB82WEST12345698765432"}, {"account_number": "12345678", "bank_code": "1"}, {}],
-)
-def test_any_other_destination_is_paid(destination: dict[str, str]) -> None:
-    """Every destination that is not listed is sent and paid."""
-    assert banks.payout_scenario(destination) == banks.PayoutScenario(sent=True)
 
 
 @pytest.mark.parametrize("iban", [iban for iban, _, _, _ in PAYOUTS])

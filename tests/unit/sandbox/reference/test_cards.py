@@ -20,36 +20,6 @@ def assess(
 
 
 @pytest.mark.parametrize(
-    ("number", "brand", "token"),
-    [
-        ("4242424242424242", "visa", "active"),
-        ("5555555555554444", "mastercard", "active"),
-        ("378282246310005", "amex", "active"),
-        ("3566002020360505", "jcb", "unavailable"),
-        ("6200000000000005", "unionpay", "unavailable"),
-        ("6011111111111117", "discover", "unavailable"),
-        ("3056930009020004", "diners", "unavailable"),
-        ("4000000000008039", "visa", "suspended"),
-    ],
-)
-def test_card_is_approved_in_its_brand(number: str, brand: str, token: str) -> None:
-    """One number of each brand simply works."""
-    expected = cards.CardProfile(
-        brand=brand,
-        last4=number[-4:],
-        network_token=token,
-        problem=None,
-        decline_code=None,
-        decline_type=None,
-        rescued=False,
-        challenge=False,
-        dispute_reason=None,
-        refund_scenario="normal",
-    )
-    assert assess(number) == expected
-
-
-@pytest.mark.parametrize(
     ("number", "code", "kind"),
     [
         ("4000000000008013", "do_not_honor", "soft"),
@@ -71,31 +41,6 @@ def test_card_is_declined_with_its_code(number: str, code: str, kind: str) -> No
     assert (card.problem, card.decline_code, card.decline_type) == (None, code, kind)
     assert card.rescued == (number == "4000000000008013")
     assert card.challenge == (number == "4000008400001629")
-
-
-def test_challenge_card_asks_the_shopper() -> None:
-    """4000000000003220 is challenged and not declined by itself."""
-    card = assess("4000000000003220")
-    assert (card.challenge, card.decline_code) == (True, None)
-
-
-@pytest.mark.parametrize(
-    ("number", "reason"),
-    [("4000000000000259", "fraudulent"), ("4000000000002685", "product_not_received")],
-)
-def test_card_is_disputed_after_capture(number: str, reason: str) -> None:
-    """Two numbers are approved and then disputed."""
-    card = assess(number)
-    assert (card.decline_code, card.dispute_reason) == (None, reason)
-
-
-@pytest.mark.parametrize(
-    ("number", "scenario"), [("4000000000007726", "slow"), ("4000000000005126", "fails")]
-)
-def test_card_has_its_refund_scenario(number: str, scenario: str) -> None:
-    """Two numbers are approved and change how their refunds end."""
-    card = assess(number)
-    assert (card.decline_code, card.refund_scenario) == (None, scenario)
 
 
 @pytest.mark.parametrize(
