@@ -21,7 +21,7 @@ from support.servers.certificates import Authority
 from support.serving import free_ports
 from support.team.commands import users_file
 from support.team.log import KEY, ORIGIN, wait_for
-from support.team.members import SOUND, EventSender, Member
+from support.team.members import EventSender, Member
 from support.team.servers import LogNode, Servers
 from svc.client.wire.tls import context
 from svc.listen.log.address import LogAddress
@@ -135,11 +135,9 @@ class Day:
         authority: Authority,
         svc: Svc,
         folder: Path,
-        before: str = "",
     ) -> None:
         self.running, self.users, self.authority = running, users, authority
         self.svc, self.folder = svc, folder
-        self.before = before
         self.ledger = DayLedger()
         self.targets = {name: DayTarget() for name in ("anna", "ben", "ci")}
         for one in self.targets.values():
@@ -182,21 +180,21 @@ class Day:
                    for w in ("--log-monitor", f"http://127.0.0.1:{node.monitor}")]  # fmt: skip
         return ("events", "receive", "--to", self.url, "--tunnel", "none", *monitor)
 
-    def member(self, user: str, *argv: str, place: str = "", code: str = SOUND) -> Member:
+    def member(self, user: str, *argv: str, place: str = "") -> Member:
         folder = self.folder / (place or user)
         argv = (*argv, "--print", "none", *self.trust)
-        return Member(folder, argv, code, credentials=self.users[user])
+        return Member(folder, argv, credentials=self.users[user])
 
     def laptop(self, user: str, *more: str, url: str = "", place: str = "") -> Member:
         argv = ("events", "listen", "--from", url or self.url, "--from-start", "all", *more)
         port = self.targets[user].server.port if user in self.targets else 0
         to = ("--forward-to", str(port)) if port else ()
-        return self.member(user, *argv, *to, place=place, code=self.before + SOUND)
+        return self.member(user, *argv, *to, place=place)
 
     def job(self, place: str, port: int | None = None) -> Member:
         argv = ("events", "listen", "--from", self.url, "--from-start", "all", "--group", "ci")
         to = ("--forward-to", str(port or self.targets["ci"].server.port))
-        return self.member("ci", *argv, *to, place=place, code=self.before + SOUND)
+        return self.member("ci", *argv, *to, place=place)
 
     def run(self, user: str, *argv: str, code: int = 0, home: str = "") -> Result:
         """Runs a command as one of them."""
@@ -288,7 +286,7 @@ class Day:
         return False
 
     def _send(self) -> None:
-        sender = EventSender(lambda: self.receiver.door, 0, 7)
+        sender = EventSender(lambda: self.receiver.door)
         while not self._over.is_set():
             with self._numbers:
                 number, self._number = self._number, self._number + 1

@@ -1,6 +1,7 @@
 """What happens to a team's log in operation; each while events come, and each has to be survived."""
 
 import json
+import random
 import signal
 import time
 from collections.abc import Callable, Sequence
@@ -51,6 +52,37 @@ def again(day: Day, *members: Member, by: int = signal.SIGKILL) -> None:
     for one in members:
         one.start()
     day.flows()
+
+
+def all_are_killed_by_turns(day: Day) -> None:
+    """Servers, a majority of them too, and members: the next before the last has recovered."""
+    drawn = random.Random(21)
+    for _ in range(10):
+        what = drawn.choice(("node", "node", "two", "all", "receiver", "laptop", "job", "job"))
+        if many := {"node": 1, "two": 2, "all": 3}.get(what):
+            nodes = drawn.sample(day.running.nodes, many)
+            for node in nodes:
+                node.kill()
+            time.sleep(drawn.uniform(0.1, 1.0))
+            for node in nodes:
+                node.start()
+        else:
+            members = {"receiver": [day.receiver], "laptop": [day.anna, day.ben], "job": day.jobs}
+            member = drawn.choice(members[what])
+            member.kill()
+            member.start()
+        time.sleep(drawn.uniform(0.8, 2.2))
+        revived(day)
+    wait_for(lambda: not revived(day) and day.current(), 90)
+    day.flows()
+
+
+def revived(day: Day) -> list[Member]:
+    """Starts what has ended because the log had no leader when it began, as a supervisor does."""
+    ended = [one for one in day.members if one.process is None or one.process.poll() is not None]
+    for one in ended:
+        one.start()
+    return ended
 
 
 # --- servers --------------------------------------------------------------------------------------
@@ -173,7 +205,7 @@ def two_receivers_take_the_same_event(day: Day) -> None:
     other.start()
     try:
         wait_for(lambda: bool(other.ready), 60)
-        sender = EventSender(lambda: other.door, 0, 3)
+        sender = EventSender(lambda: other.door)
         again_ = sorted(day.ledger.acknowledged)[-3:]
         for one in again_:
             assert sender.try_once(int(one.removeprefix("evt_"))) == 200
@@ -493,6 +525,7 @@ QUICK: tuple[Callable[[Day], None], ...] = (
     a_laptop_sleeps,
     the_leader_of_the_events_is_killed,
     a_follower_comes_back_empty,
+    all_are_killed_by_turns,
     two_servers_are_killed_and_nothing_is_taken,
 )
 LATER: tuple[Callable[[Day], None], ...] = (

@@ -83,7 +83,7 @@ def test_no_secret_is_in_a_message_a_log_or_a_state(tmp_path: Path) -> None:  # 
             for one in everybody
             if one.process
         ]
-        sender = EventSender(lambda: receiver.door, 3, 1, secret=ENDPOINT)
+        sender = EventSender(lambda: receiver.door, secret=ENDPOINT)
         for number in range(3):
             sender.deliver(number)
         wait_for(lambda: len(target.received) >= 6 and seen.exists() and own.exists())

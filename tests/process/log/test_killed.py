@@ -81,7 +81,7 @@ def test_receiver_killed_between_log_and_answer(server: Servers, tmp_path: Path)
     receiver = Member(tmp_path / "receiver", argv, dying(AFTER_THE_LOG_HAS_IT))
     receiver.start()
     wait_for(lambda: bool(receiver.ready))
-    sender = EventSender(lambda: receiver.door, 1, 1)
+    sender = EventSender(lambda: receiver.door)
     try:
         sender.try_once(0)
         until_dead(receiver)
@@ -197,7 +197,7 @@ class RunShop:
         return count
 
     def _send(self) -> int:
-        sender, count = EventSender(lambda: self.listener.door, 0, 1), 0
+        sender, count = EventSender(lambda: self.listener.door), 0
         while not self.over:
             count += sender.try_once(count) == 200
         return count

@@ -138,7 +138,7 @@ def test_receiver_whose_credentials_are_revoked_takes_nothing(tmp_path: Path) ->
 
         try:
             wait_for(lambda: bool(member.ready))
-            sender = EventSender(lambda: member.door, 3, 1)
+            sender = EventSender(lambda: member.door)
             assert sender.try_once(0) == 200
             node.reload(node.config.replace(GOOD, "another"))
             wait_for(lambda: "configuration" in node.log.lower())

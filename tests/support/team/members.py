@@ -3,7 +3,6 @@
 import http.client
 import json
 import os
-import random
 import signal
 import subprocess
 import sys
@@ -95,31 +94,15 @@ class Member:
 
 @dataclass
 class EventSender:
-    """Sends each event until it is answered 200, as the service does, and some of them again."""
+    """Sends each event until it is answered 200, as the service does."""
 
     url: Callable[[], tuple[int, str]]
-    count: int
-    seed: int
-    acknowledged: list[int] = field(default_factory=list)
-    refused: int = 0
     secret: str = SECRET
-    pause: float = 0.0  # seconds after each
     _attempts: Counter[int] = field(default_factory=Counter)
-
-    def run(self, first: int, step: int) -> None:
-        drawn = random.Random(self.seed + first)
-        for number in range(first, self.count, step):
-            self.deliver(number)
-            if drawn.random() < 0.02:  # a copy, which the service takes for another first attempt
-                del self._attempts[number]
-                self.deliver(number)
-            self.acknowledged.append(number)
-            time.sleep(self.pause)
 
     def deliver(self, number: int) -> None:
         """Sends one event until it is taken."""
         while self.try_once(number) != 200:
-            self.refused += 1
             time.sleep(0.1)
 
     def try_once(self, number: int) -> int | None:
