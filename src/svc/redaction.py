@@ -2,7 +2,8 @@
 
 `render.writer` passes everything that is printed through a `Redactor`, which knows the key in use;
 `delivery.journal`, `listen` and bug reports call `redact` before they store or show text that may
-hold a secret. `UNSAFE` is the pattern that `render` and `client.text` escape characters by.
+hold a secret. `UNSAFE` is the pattern that `render` escapes characters by; `client` and others pass
+texts of an answer through `one_line` before they stand in an error.
 """
 
 import re
@@ -162,3 +163,21 @@ def _overlap(text: str, form: str) -> int:
             return len(text) - start
         start = text.find(first, start + 1)
     return 0
+
+
+# Enough for a long sentence; the whole body of an error page does not help.
+LINE_MAX = 300
+
+
+def one_line(text: str, limit: int = LINE_MAX) -> str:
+    """Removes control, bidirectional and invisible characters, joins blanks, cuts at `limit`."""
+    # Cut first: an error body may have megabytes.
+    shown = " ".join(text[: limit * 8].split())
+    line = shown if is_plain(shown) else " ".join(re.sub(UNSAFE, "", shown).split())
+    return line if len(line) <= limit else line[: limit - 1].rstrip() + "…"
+
+
+def without_tags(text: str) -> str:
+    """Removes tags in angle brackets, so that an HTML error page is readable text."""
+    parts = text.split("<")
+    return " ".join([parts[0], *(part.partition(">")[2] for part in parts[1:])])

@@ -17,13 +17,13 @@ from typing import Final
 from svc.client import find
 from svc.client.client import Client
 from svc.client.operations import failure_of
-from svc.client.text import one_line
 from svc.clock import Clock
 from svc.delivery.journal.entry import Settled
 from svc.delivery.journal.stored import Stored
 from svc.delivery.rows import RowEnd, RowJob, classify_error, classify_reply, classify_unsent
 from svc.delivery.send import send_row
 from svc.errors import Conflict, SvcError
+from svc.redaction import one_line
 from svc.system import signals
 
 # After a 429: a little below what went through, then a little more every second.

@@ -367,13 +367,8 @@ class Client(WireOwner):
             raise
         # The larger of both: the monotonic clock stands still while the machine sleeps.
         spent = [now - then for now, then in zip(self._moments(), sending.began, strict=True)]
-        reply = reply_of(
-            finding,
-            call,
-            attempts=attempts,
-            idempotency_key=key,
-            is_repeat=sending.is_open,
-            seconds=max(spent),
+        reply = reply_of(finding, call)._replace(
+            attempts=attempts, idempotency_key=key, is_repeat=sending.is_open, seconds=max(spent)
         )
         self._on_reply(reply)
         return reply

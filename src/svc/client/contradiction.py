@@ -12,8 +12,8 @@ from svc.client.call import Call, is_id
 from svc.client.exchange import Headers, header
 from svc.client.operations import find_failing_fields
 from svc.client.retry import AttemptResult, explain_repeat
-from svc.client.text import one_line
 from svc.errors import Outcome, ReplyContradiction
+from svc.redaction import one_line
 from svc.service.facts import ID_PREFIXES, SANDBOX_WORLD_HEADER
 
 # The code of an error: mode, amount or currency of the answer are not the request's.

@@ -19,7 +19,7 @@ from svc.client.call import (
     pattern_of,
     query_of,
 )
-from svc.client.text import one_line
+from svc.redaction import one_line
 from svc.service import noun
 from svc.service.model import Action, Field, Resource
 

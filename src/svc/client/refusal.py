@@ -13,9 +13,9 @@ from svc.client.call import Call
 from svc.client.exchange import Headers, RawReply, header
 from svc.client.operations import suggest_command
 from svc.client.retry import AttemptResult, Refusal
-from svc.client.text import one_line, without_tags
 from svc.errors import ERROR_OF_STATUS, ApiError, Conflict, Forbidden, NotFound, Unauthorized
 from svc.json_text import NotJson, has_more_values, parse
+from svc.redaction import one_line, without_tags
 from svc.service.errors import CODES, IDEMPOTENCY, INVALID
 from svc.service.facts import API_ROOT, ID_PREFIXES, REPLAYED_HEADER, SANDBOX_ROOT
 

@@ -14,8 +14,8 @@ from svc.client.contradiction import find_differences, find_other_object, id_in,
 from svc.client.exchange import Failure, Headers, RawReply, Trouble, header
 from svc.client.refusal import is_error_body, is_replayed, read, request_id
 from svc.client.retry import AttemptResult, Meaning, classify_reply, http_date, retry_after
-from svc.client.text import one_line
 from svc.json_text import NotJson, has_more_values, parse_given, parse_list
+from svc.redaction import one_line
 from svc.service.facts import (
     API_ROOT,
     ID_PREFIXES,
@@ -132,16 +132,8 @@ def limits_of(call: Call) -> ReplyLimits:
     return _OBJECT if call.expects and "list" not in call.expects else _PAGE
 
 
-def reply_of(
-    finding: AttemptResult,
-    call: Call,
-    *,
-    attempts: int = 1,
-    idempotency_key: str | None = None,
-    is_repeat: bool = False,
-    seconds: float = 0.0,
-) -> Reply:
-    """Builds the `Reply` of a DONE attempt; the arguments are as in `Reply`."""
+def reply_of(finding: AttemptResult, call: Call) -> Reply:
+    """Builds the `Reply` of a DONE attempt, as if it were the only one."""
     assert finding.raw is not None
     return Reply(
         status=finding.raw.status,
@@ -151,11 +143,8 @@ def reply_of(
         slices=finding.slices,
         request_id=finding.request_id,
         replayed=is_replayed(finding.raw.headers),
-        attempts=attempts,
-        idempotency_key=idempotency_key,
+        attempts=1,
         creates=call.creates,
-        is_repeat=is_repeat,
-        seconds=seconds,
         warnings=find_differences(finding.data, call),
     )
 

@@ -10,8 +10,8 @@ normalised parameters, or of the row's id); an entry is read only where more of 
 """
 
 from array import array
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from typing import Any, Final, NamedTuple, overload
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from typing import Any, Final, Generic, NamedTuple, TypeVar, overload
 
 from svc.delivery.evidence import (
     Evidence,
@@ -24,6 +24,8 @@ from svc.delivery.journal.entry import Intent, Settled, scope_of
 from svc.delivery.journal.stored import Stored
 from svc.delivery.likeness import row_likeness
 from svc.system.spool import DigestIndex, Spool
+
+T = TypeVar("T")
 
 _GROUP: Final = 16  # entries that are read at once: rows of a file may be in any order
 _KNOWN: Final = tuple(Known)
@@ -164,28 +166,25 @@ class EvidenceList(Sequence[Evidence]):
         return min(ages, default=None)
 
 
-class EvidenceSelection(Sequence[Evidence]):
-    """Some entries of a list, which are read when they are needed."""
+class Selection(Generic[T]):
+    """A lazy sequence of the items of selected numbers, which are built when they are needed."""
 
-    def __init__(self, evidence: EvidenceList) -> None:
-        self._evidence = evidence
+    def __init__(self, build: Callable[[int], T]) -> None:
+        self._build = build
         self.numbers = array("q")
 
     def add(self, number: int) -> None:
-        """Selects an entry."""
+        """Selects an item."""
         self.numbers.append(number)
 
     def __len__(self) -> int:
         return len(self.numbers)
 
-    @overload
-    def __getitem__(self, place: int, /) -> Evidence: ...
-    @overload
-    def __getitem__(self, place: slice, /) -> Sequence[Evidence]: ...
-    def __getitem__(self, place: int | slice, /) -> Evidence | Sequence[Evidence]:
-        if isinstance(place, slice):
-            return [self._evidence[number] for number in self.numbers[place]]
-        return self._evidence[self.numbers[place]]
+    def __iter__(self) -> Iterator[T]:
+        return map(self._build, self.numbers)
+
+    def __getitem__(self, place: int) -> T:
+        return self._build(self.numbers[place])
 
 
 class Gathering:

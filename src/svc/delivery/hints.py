@@ -64,10 +64,6 @@ class TypedLine(NamedTuple):
         return shlex.join(["svc", *words])
 
 
-def _words_without(line: TypedLine, option: str) -> str:
-    return shlex.join(["svc", *without_options(line.words, [option])])
-
-
 def without_options(words: Sequence[str], options: Sequence[str]) -> list[str]:
     """Removes options with their values from the words of a command line."""
     kept: list[str] = []
@@ -223,7 +219,8 @@ def _continue_other(other: Duplicate, facts: BatchFacts, line: TypedLine) -> str
         return "Take them out of the file"
     label = ("--run", batch.label) if batch.label else ()
     if batch.name == facts.batch.name:
-        same = line.but(*label) if label else _words_without(line, "--run")
+        without = shlex.join(["svc", *without_options(line.words, ["--run"])])
+        same = line.but(*label) if label else without
         return f"If it is the same occasion, done rows are skipped: {same}"
     same = line.but("--import", batch.name, *label)
     return f"If it is the same batch, done rows are skipped: {same}"

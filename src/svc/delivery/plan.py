@@ -4,15 +4,14 @@
 `BatchPlan` of both, and `batch.run` sends its tasks.
 """
 
-from array import array
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Final, Generic, NamedTuple, TypeVar
+from typing import Final, NamedTuple, TypeVar
 
 from svc.delivery.evidence import Evidence
-from svc.delivery.gathering import EvidenceList
+from svc.delivery.gathering import EvidenceList, Selection
 from svc.delivery.journal.batches import BatchName, Duplicate
 from svc.delivery.journal.entry import Intent, KeyEquivalence
 from svc.delivery.policy import KeyRelation, RowDecision
@@ -103,33 +102,19 @@ class UnsentRow(NamedTuple):
     before: Evidence | None = None
 
 
-class RowSelection(Generic[T]):
-    """A lazy sequence with an item for each selected row of a file, in the order of the file.
+class RowSelection(Selection[T]):
+    """An item for each selected row of a file, in the order of the file.
 
     The file's rows may be read from disk: a file can have a million rows.
     """
 
     def __init__(self, rows: Sequence[BatchRow | InvalidRow], build: Callable[[int], T]) -> None:
+        super().__init__(build)
         self._rows = rows
-        self._build = build
-        self._places = array("I")
-
-    def add(self, place: int) -> None:
-        """Selects the row at a place of the file, which is after all selected ones."""
-        self._places.append(place)
-
-    def __len__(self) -> int:
-        return len(self._places)
-
-    def __iter__(self) -> Iterator[T]:
-        return map(self._build, self._places)
-
-    def __getitem__(self, index: int) -> T:
-        return self._build(self._places[index])
 
     def rows(self) -> Iterator[BatchRow]:
         """Yields the selected rows that are valid."""
-        rows = (self._rows[place] for place in self._places)
+        rows = (self._rows[place] for place in self.numbers)
         return (row for row in rows if isinstance(row, BatchRow))
 
 
@@ -191,7 +176,7 @@ class BatchPlan:
     keys: "RowKeys"
     digests: Digests
     orphans: list[Evidence] = field(default_factory=list)
-    gone: Sequence[Evidence] = ()
+    gone: Selection[Evidence] | tuple[()] = ()
     stop: StopReason | None = None
     newest: float | None = None
 

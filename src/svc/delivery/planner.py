@@ -14,7 +14,7 @@ from typing import Final
 
 from svc.client.retry import KEY_SAFE_SECONDS
 from svc.delivery.evidence import EFFECTIVE, Evidence, Known, age_of
-from svc.delivery.gathering import EvidenceList, EvidenceSelection, EvidenceSource
+from svc.delivery.gathering import EvidenceList, EvidenceSource, Selection
 from svc.delivery.journal.batches import Duplicate
 from svc.delivery.likeness import UnreadableBody, about_of, fields_of, is_making, subject_of
 from svc.delivery.plan import (
@@ -96,7 +96,10 @@ class _Planner:
             self._matches.append(-1 if number is None else number)
         plan.orphans = list(self._shelf.select_left(Known.UNKNOWN))
         plan.gone = self._shelf.select_left(Known.DONE)
-        plan.newest = self._newest_effect()
+        times = self._facts.times
+        plan.newest = self._facts.evidence.find_newest_age(
+            (Known.DONE, Known.CONTRADICTED), times.now, times.served
+        )
         edits.compare(plan.gone)
         for place, row in enumerate(self._rows):
             self._decisions.append(0)
@@ -144,13 +147,6 @@ class _Planner:
         if evidence.known is Known.UNKNOWN:  # as it was sent, whatever the row says now
             return Task(row, evidence.key, evidence.intent, evidence.at)
         return Task(row, evidence.key, None)
-
-    def _newest_effect(self) -> float | None:
-        """Seconds since the newest effect of the batch and label; None where there is none."""
-        times = self._facts.times
-        return self._facts.evidence.find_newest_age(
-            (Known.DONE, Known.CONTRADICTED), times.now, times.served
-        )
 
     def _place(self, place: int, row: BatchRow, number: int, before: Evidence | None) -> None:
         known = Known.NOTHING if number < 0 else self._facts.evidence.get_known(number)
@@ -280,9 +276,9 @@ class _Shelf:
                     return self._mark(found)
         return None
 
-    def select_left(self, known: Known) -> "EvidenceSelection":
+    def select_left(self, known: Known) -> Selection[Evidence]:
         """The requests with an outcome that no row has taken; of one key the last."""
-        found = EvidenceSelection(self._evidence)
+        found = Selection(self._evidence.__getitem__)
         for number in self._evidence.list_numbers((known,)):
             if self._evidence.find_equal(number)[-1] == number and not self._taken[number]:
                 found.add(number)
@@ -398,7 +394,7 @@ class _Edits:
         self._evidence = evidence
         self._doubles = doubles
         self._stay = self._moved = False  # whether any done row is in its place, and out of it
-        self._gone = EvidenceSelection(evidence)
+        self._gone = Selection(evidence.__getitem__)
         self._by_place: dict[int, int] = {}
         self._by_subject = DigestIndex()
 
@@ -409,7 +405,7 @@ class _Edits:
             self._stay |= is_in_place
             self._moved |= not is_in_place
 
-    def compare(self, gone: "EvidenceSelection") -> None:
+    def compare(self, gone: Selection[Evidence]) -> None:
         """Indexes the done rows that are no longer in the file; called after all rows were seen."""
         self._gone = gone
         if self._doubles and self._stay and not self._moved:

@@ -2,18 +2,18 @@
 
 Every POST goes through here: a single command by `send_new` (`cli.framework.delivering`), `svc
 requests resume` by `deliver`, a row of a batch by `send_row` (`batch.workers`). In between
-`Client.deliver` sends.
+`Client.deliver` sends. Where a money limit applies, a `ChargeReader` reads the amount before.
 """
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Final
 
+from svc.client import find
 from svc.client.call import Call
 from svc.client.client import Client
 from svc.client.reply import IsClaimedByOther, Reply
 from svc.client.retry import KEY_SAFE_SECONDS
-from svc.delivery.charges import ChargeReader
 from svc.delivery.ending import Sender, Sent, adapt_to_journal, record_outcome
 from svc.delivery.evidence import Known, read_known
 from svc.delivery.journal import refusals
@@ -28,12 +28,12 @@ from svc.delivery.journal.entry import (
     settle_by_reply,
 )
 from svc.delivery.journal.journal import Journal
-from svc.delivery.journal.limits import read_stated_charge
+from svc.delivery.journal.limits import check_amount, read_stated_charge, takes_amount
 from svc.delivery.journal.stored import restore_call, store_call
 from svc.delivery.journal.transaction import Like
 from svc.delivery.policy import CommandDecision, CommandState, decide_command
 from svc.delivery.rows import RowJob
-from svc.errors import Conflict, LocalError, StopRequest, SvcError
+from svc.errors import Conflict, Forbidden, LocalError, StopRequest, SvcError
 from svc.service import operation as service_operation
 from svc.state import LOST
 
@@ -162,6 +162,47 @@ def _read_charge(sender: Sender, asked: NewIntent) -> Charge | None:
     if charge != said:
         sender.client.reconnect()  # an order that was read looks like the answer to its capture
     return charge
+
+
+class ChargeReader:
+    """Reads the amounts of payments, orders and disputes, each object once."""
+
+    def __init__(self, client: Client) -> None:
+        self._client = client
+        self._known: dict[str, Charge] = {}
+
+    def complete_charge(self, call: Call, said: Charge) -> Charge:
+        """Returns the most that a request can move; unknown if the service does not report it.
+
+        A request without an amount counts with the whole amount of its object, even if a part has
+        been taken already: the remaining amount may increase before the request is carried out.
+
+        Raises:
+            SvcError: the service cannot be asked; nothing was sent.
+        """
+        reading = find.money_of(call)
+        if reading is None or None not in said:
+            return said
+        if reading.path not in self._known:
+            self._known[reading.path] = self._read(reading)
+        whole = self._known[reading.path]
+        takes_all = not takes_amount(call.path) or (call.body or {}).get("amount") is None
+        return Charge(whole.amount if takes_all else said.amount, said.currency or whole.currency)
+
+    def _read(self, reading: Call) -> Charge:
+        try:
+            data = self._client.send(reading).data
+        except Forbidden:
+            return Charge()  # the limit refuses what cannot be told
+        except SvcError as error:
+            error.outcome = "not_sent"
+            raise
+        if not isinstance(data, dict):
+            return Charge()
+        whole, _ = find.amounts_of(data)
+        currency = data.get("currency")
+        most = whole or data.get("amount")  # nothing is captured yet, and may be in a moment
+        return Charge(check_amount(most), currency if isinstance(currency, str) else None)
 
 
 def choose_command(

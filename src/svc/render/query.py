@@ -57,11 +57,13 @@ class Query:
         try:
             result: object = self._compiled.search(_convert_numbers(data))
         except (JMESPathError, TypeError, ValueError, ArithmeticError, RecursionError) as error:
+            # A list was only read, so that a hint may repeat it (R120).
+            is_list = isinstance(data.get("data") if isinstance(data, dict) else data, list)
             raise LocalError(
                 f"--query does not fit this result: {_misfit(error)}.",
                 code="query_failed",
                 param="query",
-                hint="Leave --query out to see the whole list" if _is_listed(data) else None,
+                hint="Leave --query out to see the whole list" if is_list else None,
             ) from error
         return result
 
@@ -150,11 +152,6 @@ def _misfit(error: Exception) -> str:
     if isinstance(error, RecursionError):
         return "it nests too deeply"
     return str(error)
-
-
-def _is_listed(data: object) -> bool:
-    """Whether a result is a list, which was only read, so that a hint may repeat it (R120)."""
-    return isinstance(data, list) or (isinstance(data, dict) and isinstance(data.get("data"), list))
 
 
 def explain_null(whole: object, *, paged: bool) -> str:

@@ -8,7 +8,7 @@ types of events. The functions here load a noun when it is first used. Where to 
 - an option, its help: `Field.option`, `Field.help` of the noun's file; an example in help:
   `Action.example`
 - the label of a column, its place: `Field.label`, `Field.column`
-- an enum's words: the choice in `Field.kind`; statuses: `STATUSES` at the head of the file
+- an enum's words: the choice in `Field.kind`; a noun's statuses: `Resource.statuses`
 - a filter of a list: "list" in `Field.given`
 - what moves money: `Action.money`; what proves an answer: `Field.proof`
 - a status that ends --wait: `Resource.final`; one that means failure: `Resource.failures`

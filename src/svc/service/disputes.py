@@ -26,7 +26,6 @@ from svc.service.model import (
     text,
 )
 
-STATUSES: Final = ("needs_response", "under_review", "won", "lost")
 REASONS: Final = tuple(
     (
         "fraudulent product_not_received product_unacceptable duplicate credit_not_processed "
@@ -62,7 +61,6 @@ RESOURCE: Final = Resource(
     "Dispute",
     "Disputes",
     path=collection("disputes"),
-    statuses=STATUSES,
     final=("won", "lost"),
     fields=(
         build_id_field("dispute"),
@@ -79,7 +77,7 @@ RESOURCE: Final = Resource(
         Field("amount", amount(), label="Amount", column=(20, 0), card=10),
         Field("currency", CURRENCY),
         Field("reason", choice(*REASONS), label="Reason", column=(40, 2), card=20),
-        status(STATUSES),
+        status("needs_response", "under_review", "won", "lost"),
         Field(
             "evidence",
             EVIDENCE,

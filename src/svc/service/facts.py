@@ -50,12 +50,7 @@ LIMIT_GROUPS: Final = ("refunds", "payouts", "captures", "disputes")
 AUTHS: Final[tuple[Auth, ...]] = get_args(Auth)
 KEY_KINDS: Final[tuple[KeyKind, ...]] = get_args(KeyKind)
 KEY_PREFIXES: Final[dict[str, tuple[KeyKind, Mode]]] = {
-    "sk_test_": ("secret", "test"),
-    "sk_live_": ("secret", "live"),
-    "pk_test_": ("publishable", "test"),
-    "pk_live_": ("publishable", "live"),
-    "rk_test_": ("restricted", "test"),
-    "rk_live_": ("restricted", "live"),
+    f"{kind[0]}k_{mode}_": (kind, mode) for kind in KEY_KINDS for mode in MODES
 }
 # How the base64 of a key begins, as Basic authentication has it, up to where the prefix ends.
 KEY_PREFIXES_IN_BASE64: Final = {

@@ -239,7 +239,6 @@ class Resource(NamedTuple):
         fields: all fields but `object`, in the order of answers.
         path: the path of the list; an object's path is this and the object's id.
         actions: the verbs, in the order of the specification.
-        statuses: all statuses that are known.
         final: the statuses that end a wait.
         failures: the statuses that mean that the object failed.
         headline: the field that people read as the object's status.
@@ -255,7 +254,6 @@ class Resource(NamedTuple):
     fields: tuple[Field, ...]
     path: str = ""
     actions: tuple[Action, ...] = ()
-    statuses: tuple[str, ...] = ()
     final: tuple[str, ...] = ()
     failures: tuple[str, ...] = ()
     headline: str = "status"
@@ -278,6 +276,11 @@ class Resource(NamedTuple):
         """The resource that a restricted key must be allowed, such as `orders`."""
         known = NOUNS[self.name]
         return known.permission or (f"{self.name}s" if known.summary else "")
+
+    @property
+    def statuses(self) -> tuple[str, ...]:
+        """All statuses that are known: the words of the field `status`."""
+        return next((field.kind.words for field in self.fields if field.name == "status"), ())
 
     def action(self, verb: str) -> Action | None:
         """The action of this verb; None where it has none."""
@@ -359,7 +362,7 @@ def build_id_field(name: str) -> Field:
     return Field("id", identifier(name), label="ID", column=(1, 0))
 
 
-def status(words: tuple[str, ...]) -> Field:
+def status(*words: str) -> Field:
     """The field `status` of an object with these states."""
     return Field("status", choice(*words), given="list", label="Status", column=(10, 0), csv="id")
 

@@ -38,12 +38,11 @@ RESOURCE: Final = Resource(
     "Order",
     "Orders",
     path=collection("orders"),
-    statuses=STATUSES,
     final=("paid", "cancelled"),
     money=("amount_total", "amount_captured"),
     fields=(
         build_id_field("order"),
-        status(STATUSES),
+        status(*STATUSES),
         AMOUNT._replace(given="create update", required=True, example=12900),
         GIVEN_CURRENCY._replace(given="create update"),
         Field(

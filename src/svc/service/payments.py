@@ -29,7 +29,6 @@ from svc.service.model import (
     status,
 )
 
-STATUSES: Final = ("processing", "authorized", "captured", "failed", "cancelled")
 BRANDS: Final = ("visa", "mastercard", "amex", "jcb", "unionpay", "discover", "diners")
 
 RESOURCE: Final = Resource(
@@ -37,14 +36,13 @@ RESOURCE: Final = Resource(
     "Payment",
     "Payments",
     path=collection("payments"),
-    statuses=STATUSES,
     final=("captured", "failed", "cancelled"),
     failures=("failed",),
     money=("amount_captured", "amount_refunded"),
     fields=(
         build_id_field("payment"),
         Field("order", identifier("order"), given="list", label="Order", column=(40, 3), card=60),
-        status(STATUSES),
+        status("processing", "authorized", "captured", "failed", "cancelled"),
         Field("amount", amount(), label="Amount", column=(20, 0), card=10),
         Field("amount_captured", amount(0), label="Captured", column=(50, 3), card=20),
         Field("amount_released", amount(0), label="Released", card=30),

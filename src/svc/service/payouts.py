@@ -32,7 +32,6 @@ from svc.service.model import (
     text,
 )
 
-STATUSES: Final = ("created", "sent", "paid", "failed")
 FAILURE_REASONS: Final = tuple(
     (
         "no_account account_closed account_frozen could_not_process invalid_currency "
@@ -98,12 +97,11 @@ RESOURCE: Final = Resource(
     "Payout",
     "Payouts",
     path=collection("payouts"),
-    statuses=STATUSES,
     final=("paid", "failed"),
     failures=("failed",),
     fields=(
         build_id_field("payout"),
-        status(STATUSES),
+        status("created", "sent", "paid", "failed"),
         AMOUNT._replace(given="create", required=True, example=10000, column=(20, 0)),
         GIVEN_CURRENCY,
         Field(

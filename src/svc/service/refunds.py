@@ -23,7 +23,6 @@ from svc.service.model import (
     status,
 )
 
-STATUSES: Final = ("pending", "succeeded", "failed")
 FAILURE_REASONS: Final = tuple(
     "lost_or_stolen_card expired_or_canceled_card insufficient_funds declined unknown".split()
 )
@@ -33,7 +32,6 @@ RESOURCE: Final = Resource(
     "Refund",
     "Refunds",
     path=collection("refunds"),
-    statuses=STATUSES,
     final=("succeeded", "failed"),
     failures=("failed",),
     fields=(
@@ -65,7 +63,7 @@ RESOURCE: Final = Resource(
             column=(50, 3),
             card=40,
         ),
-        status(STATUSES),
+        status("pending", "succeeded", "failed"),
         Field("failure_reason", choice(*FAILURE_REASONS), nullable=True, label="Failure", card=50),
         METADATA._replace(given="create"),
         CREATED,

@@ -22,14 +22,11 @@ from svc.service.model import (
     text,
 )
 
-STATUSES: Final = ("enabled", "disabled")
-
 RESOURCE: Final = Resource(
     "webhook_endpoint",
     "Webhook endpoint",
     "Webhook endpoints and events",
     path=collection("webhook_endpoints"),
-    statuses=STATUSES,
     fields=(
         build_id_field("webhook_endpoint"),
         Field(
@@ -63,7 +60,7 @@ RESOURCE: Final = Resource(
             label="Signing secret",
             card=110,
         ),
-        Field("status", choice(*STATUSES), label="Status", column=(10, 0), csv="url"),
+        Field("status", choice("enabled", "disabled"), label="Status", column=(10, 0), csv="url"),
         Field(
             "description",
             text(200),

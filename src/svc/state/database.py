@@ -7,6 +7,7 @@ another process writes, and turns SQLite's errors into LocalErrors; if one shows
 the file and moves it aside (`.corrupt-N`, promise R67).
 """
 
+import os
 import sqlite3
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -15,14 +16,16 @@ from pathlib import Path
 from typing import Any, Final, Self, TypeVar
 
 from svc.clock import Clock
-from svc.errors import LocalError, translate_errors
+from svc.errors import LocalError, system_words, translate_errors
 from svc.state import files, opening
-from svc.state.log import SyncedLog
 from svc.state.opening import BusyRetry, open_database, set_damaged_aside
 from svc.state.schema import MIGRATIONS, SchemaSteps
+from svc.system.files import sync_folder
 
 GONE: Final = "state_replaced"  # the code of the error
 _LOG_PAGES_MAX: Final = 16_000  # 64 MB, unless the log was copied into the database before
+
+_SPARE: Final = 16  # times what is set aside have to be free: others need the disk as well
 
 Row = dict[str, Any]
 SqlParams = Sequence[object]
@@ -168,7 +171,7 @@ class Database:
 
     def rows(self, sql: str, params: SqlParams = ()) -> list[Row]:
         """Reads rows outside a transaction."""
-        return self.read(sql, params, _keep_row)
+        return self.read(sql, params, lambda row: row)
 
     def read(self, sql: str, params: SqlParams, build: Callable[[Row], T]) -> list[T]:
         """Reads rows outside a transaction; returns the result of `build` for each row."""
@@ -291,8 +294,60 @@ class Database:
         return set_damaged_aside(self._path, self._clock, self._files[0])
 
 
-def _keep_row(row: Row) -> Row:
-    return row
+class NotSynced(LocalError):  # noqa: N818  it says what is the matter
+    """A sync of the log failed: the last commits and all later ones may not be on the disk."""
+
+
+class SyncedLog:
+    """The open write-ahead log of a database, which svc syncs by itself, not SQLite.
+
+    A transaction of a listener's inbox (`listen.inbox.quick`) stores many events; the database
+    syncs the log after its commit, and then the senders get their answers.
+    """
+
+    def __init__(self, path: Path, sync: Callable[[int], None]) -> None:
+        self._path = path
+        self._sync = sync
+        sync_folder(path.parent)  # SQLite leaves that to its own first sync of the log
+        self._file = os.open(f"{path}-wal", os.O_RDWR)
+        self._trouble = ""
+
+    def reserve(self, room: int) -> None:
+        """Allocates disk space for `room` bytes of log if the disk has plenty.
+
+        The content stays. No other connection may write at the same time.
+        """
+        before = os.fstat(self._file).st_size
+        posix: Any = os
+        if not hasattr(os, "posix_fallocate"):  # macOS and Windows: it grows as it is written
+            return
+        try:
+            free = posix.fstatvfs(self._file)
+            if before < room and free.f_bavail * free.f_frsize >= _SPARE * room:
+                posix.posix_fallocate(self._file, 0, room)
+        except OSError:  # some systems keep what they could set aside of it
+            os.ftruncate(self._file, before)
+
+    def sync(self) -> None:
+        """Syncs the log to the disk; after one failure every call raises.
+
+        After a failed sync the system may have discarded the data, and a log with a gap is useless.
+        """
+        if not self._trouble:
+            try:
+                self._sync(self._file)
+            except OSError as error:
+                self._trouble = system_words(error)
+        if self._trouble:
+            raise NotSynced(
+                f"The state database {self._path} did not reach the disk: {self._trouble}.",
+                code="state_not_synced",
+                hint="Check the disk before you run the command again.",
+            )
+
+    def close(self) -> None:
+        """Closes the file."""
+        os.close(self._file)
 
 
 def _as_dict(cursor: sqlite3.Cursor, row: tuple[Any, ...]) -> Row:

@@ -10,6 +10,7 @@ import sqlite3
 import stat
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
+from itertools import count
 from pathlib import Path
 from typing import Final
 
@@ -89,13 +90,14 @@ def find_set_aside(path: Path, file: FileId | None) -> Path | None:
     return next(found, None)
 
 
+def _find_free(path: Path, word: str) -> Path:
+    found = (Path(f"{path}.{word}-{number}") for number in count(1))
+    return next(one for one in found if not one.exists())
+
+
 def set_aside(path: Path) -> Path | None:
     """Renames a database with its log files to the first free `.corrupt-N`; None if none exists."""
-    number = 1
-    while Path(f"{path}.corrupt-{number}").exists():
-        number += 1
-    aside = Path(f"{path}.corrupt-{number}")
-    moved = None
+    aside, moved = _find_free(path, "corrupt"), None
     for suffix in ("", *COMPANIONS):
         with suppress(FileNotFoundError):
             Path(f"{path}{suffix}").rename(f"{aside}{suffix}")
@@ -105,10 +107,7 @@ def set_aside(path: Path) -> Path | None:
 
 def save_copy(path: Path, fill: Callable[[sqlite3.Connection], None]) -> str | None:
     """Creates a database `.saved-N` beside `path`, which `fill` fills; None if it fails."""
-    number = 1
-    while Path(f"{path}.saved-{number}").exists():
-        number += 1
-    place = Path(f"{path}.saved-{number}")
+    place = _find_free(path, "saved")
     try:
         create_private(place)
         with closing(sqlite3.connect(place)) as copy:

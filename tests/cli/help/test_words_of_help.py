@@ -71,11 +71,11 @@ def test_a_closed_set_lists_its_words() -> None:
 @pytest.mark.parametrize(
     ("noun", "words"),
     [
-        ("orders", orders.STATUSES),
-        ("payments", payments.STATUSES),
-        ("refunds", refunds.STATUSES),
-        ("payouts", payouts.STATUSES),
-        ("disputes", disputes.STATUSES),
+        ("orders", orders.RESOURCE.statuses),
+        ("payments", payments.RESOURCE.statuses),
+        ("refunds", refunds.RESOURCE.statuses),
+        ("payouts", payouts.RESOURCE.statuses),
+        ("disputes", disputes.RESOURCE.statuses),
     ],
 )
 def test_a_status_is_chosen_from_those_that_are_listed(

@@ -11,8 +11,8 @@ from svc.client.exchange import RawReply
 from svc.client.refusal import api_error, permission, read
 from svc.client.reply import classify
 from svc.client.sandbox import control_call
-from svc.client.text import one_line
 from svc.errors import ApiError, Conflict, Forbidden, NotFound, Unauthorized
+from svc.redaction import one_line
 
 FIELDS = {
     "type": "invalid_request_error",

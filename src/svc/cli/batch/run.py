@@ -30,7 +30,6 @@ from svc.cli.framework.prompts import (
 from svc.cli.framework.session import Session
 from svc.client import find
 from svc.client.call import Call
-from svc.delivery.charges import ChargeReader
 from svc.delivery.evidence import Evidence, Known
 from svc.delivery.hints import TypedLine, build_held_error, next_again_label, notes_of, stop_error
 from svc.delivery.journal.batches import BatchTable, Duplicate
@@ -42,7 +41,7 @@ from svc.delivery.journal.stored import Stored
 from svc.delivery.likeness import fields_of, is_making
 from svc.delivery.plan import BatchFacts, BatchPlan, BatchRow, UnsentRow
 from svc.delivery.planner import plan_batch
-from svc.delivery.send import not_sent
+from svc.delivery.send import ChargeReader, not_sent
 from svc.errors import LocalError, NotFound, SvcError, UsageError, translate_errors
 from svc.inputs import is_read_once
 from svc.keys.resolve import VARIABLE

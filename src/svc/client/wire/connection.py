@@ -18,9 +18,9 @@ from svc.client.exchange import (
     WireBroken,
     WireRequest,
 )
-from svc.client.text import one_line
 from svc.client.wire.http import HttpExchange, NotHttp
 from svc.errors import system_words
+from svc.redaction import one_line
 from svc.service.facts import is_success
 from svc.system import signals
 

@@ -76,9 +76,12 @@ class SocketWire:
         kept = self._take(request.method)
         if kept is not None:
             result = self._over(kept, request, deadline)
-            if isinstance(result, Failure) and not kept.received:
-                self._note_closed(result)
-            if not _was_stale(result, kept, request.method):
+            was_closed = isinstance(result, Failure) and result.trouble is Trouble.CLOSED
+            if not was_closed or kept.received:
+                return result
+            # A server that closes connections after their first answer: none is kept again.
+            self._closes_each = self._closes_each or self._served == 1
+            if request.method != "GET":  # only a GET is sent again
                 return result
         try:
             line = self._open(deadline.within(connect_seconds))
@@ -103,11 +106,6 @@ class SocketWire:
         self._closes_each = self._closes_each or (not quiet and self._served == 1)
         line.close()
         return None
-
-    def _note_closed(self, failure: Failure) -> None:
-        """Notes that the server closes connections after an answer, so that none is kept again."""
-        if failure.trouble is Trouble.CLOSED and self._served == 1:
-            self._closes_each = True
 
     def _over(
         self, line: Connection, request: WireRequest, deadline: Deadline
@@ -163,12 +161,6 @@ def _trust(base_url: BaseUrl, ca_bundle: str | None) -> "ssl.SSLContext | None":
     from svc.client.wire.tls import context
 
     return context(ca_bundle)
-
-
-def _was_stale(result: RawReply | Failure, line: Connection, method: str) -> bool:
-    """Whether a kept connection was closed while it was reused; only a GET is sent again."""
-    closed = isinstance(result, Failure) and result.trouble is Trouble.CLOSED
-    return closed and method == "GET" and not line.received
 
 
 def _bracket_host(host: str) -> str:

@@ -233,7 +233,8 @@ class BatchTable:
         if not found:
             return False
         identifier, lease = found[0]["id"], found[0]["lease"]
-        while self._delete_piece(identifier):
+        # In steps, so that other processes are not blocked.
+        while self._state.change(lambda tx: tx.execute(_SLIM, (identifier,))):
             pass
 
         def pack(tx: Tx) -> None:
@@ -243,10 +244,6 @@ class BatchTable:
 
         self._state.change(pack)
         return True
-
-    def _delete_piece(self, identifier: str) -> bool:
-        """Deletes the bodies of a batch in steps, so that other processes are not blocked."""
-        return self._state.change(lambda tx: tx.execute(_SLIM, (identifier,))) > 0
 
     def find_begun_at(self, batch: BatchName) -> float | None:
         """When a batch with this label was begun (Unix seconds), or None."""

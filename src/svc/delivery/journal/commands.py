@@ -52,8 +52,9 @@ def _command(intent: Intent) -> str | None:
             return f"orders list {since}"
         case ["orders", order, *_]:
             return f"orders retrieve {order}"
-        case ["refunds"]:
-            return _refunds(intent)
+        case ["refunds"]:  # by its payment, as the list of refunds may fail
+            payment = _read_payment(intent)
+            return f"payments retrieve {payment}" if payment else "refunds list --all"
         case ["payouts"]:
             return f"payouts list {since}"
         case ["disputes", dispute, *_]:
@@ -61,20 +62,10 @@ def _command(intent: Intent) -> str | None:
     return None
 
 
-def _refunds(intent: Intent) -> str:
-    """The command that shows a refund: that of its payment, as the list of refunds may fail."""
-    payment = _field(intent, "payment")
-    if payment is None:
-        return "refunds list --all"
-    return f"payments retrieve {payment}"
-
-
-def _field(intent: Intent, name: str) -> str | None:
+def _read_payment(intent: Intent) -> str | None:
     try:
-        value = fields_of(intent.stored.encoding, intent.stored.body).get(name)
+        payment = fields_of(intent.stored.encoding, intent.stored.body).get("payment")
     except UnreadableBody:
         return None
-    if not isinstance(value, str):
-        return None
-    plain = value.isascii() and value.replace("_", "").isalnum()
-    return value if plain else None
+    is_plain = isinstance(payment, str) and payment.isascii() and payment.replace("_", "").isalnum()
+    return str(payment) if is_plain else None

@@ -325,12 +325,9 @@ class Journal:
         with self._lock:
             if self._opened is None:
                 self._opened = self._open_state()
-                self._read_old(self._opened)
+                if self._opened.rows(ANY_OLD):
+                    self._opened.change(lambda tx: self._transaction(tx).read_old())
             return self._opened
-
-    def _read_old(self, state: Database) -> None:
-        if state.rows(ANY_OLD):
-            state.change(lambda tx: self._transaction(tx).read_old())
 
     def _change(
         self, step: Callable[[JournalTransaction], Found], *, durable: bool = True

@@ -60,14 +60,11 @@ def _align(rows: Sequence[Labelled]) -> list[Labelled]:
     """Aligns amounts by their digits."""
     figures = max((len(item.text.split(" ")[0]) for _, item in rows if item.money), default=0)
     return [
-        (label, item._replace(text=_figures(item.text, figures)) if item.money else item)
+        (label, item._replace(text=" " * (figures - len(item.text.split(" ")[0])) + item.text))
+        if item.money
+        else (label, item)
         for label, item in rows
     ]
-
-
-def _figures(amount: str, width: int) -> str:
-    number, space, currency = amount.partition(" ")
-    return f"{number:>{width}}{space}{currency}"
 
 
 def _lay_out_beside(label: str, item: Cell, beside: int, width: int) -> Line:
