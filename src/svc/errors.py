@@ -87,6 +87,7 @@ class SvcError(Exception):
     proved = False
     replayed = False
     server_time: float | None = None
+    outcome: Outcome | None = None
 
     def __init__(
         self,
@@ -114,7 +115,8 @@ class SvcError(Exception):
         self.request_id = request_id
         self.retryable = retryable
         self.retry_after = retry_after
-        self.outcome = outcome
+        if outcome is not None:
+            self.outcome = outcome
         self.request = request
         self.idempotency_key = idempotency_key
         self.hint = hint
@@ -125,16 +127,7 @@ class UsageError(SvcError):
 
     exit_code = ExitCode.USAGE
     type = "usage_error"
-
-    def __init__(
-        self,
-        message: str,
-        *,
-        code: str | None = None,
-        param: str | None = None,
-        hint: str | None = None,
-    ) -> None:
-        super().__init__(message, code=code, param=param, hint=hint, outcome="not_sent")
+    outcome = "not_sent"
 
 
 class ConfigError(UsageError):

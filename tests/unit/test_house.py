@@ -37,8 +37,6 @@ PARTICIPLE: Final = re.compile(
     r"|known|left|lost|made|meant|paid|said|seen|sent|shown|spoilt|taken|told|unknown|written)(?:_|$)"
 )
 NAMED_BY_PARTICIPLE: Final = {
-    # Decorators, which are read above a command: `@reading(app)`.
-    "cli/framework/app.py": {"reading", "writing"},
     # Steps of a story, named by the state that they bring about.
     "sandbox/control/scenarios.py": set(
         "answered arrived cancelled decided declined disputed finished_refund held paid processing "

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from svc.cli.framework.app import make_app, reading
+from svc.cli.framework.app import ReadingVerb, make_app
 from svc.cli.framework.inputs import refuse_bare_path
 from svc.cli.framework.options import argument, option
 from svc.cli.framework.sending import params_of, send_read
@@ -17,7 +17,7 @@ from svc.client import find
 app = make_app()
 
 
-@reading(app)
+@app.command(cls=ReadingVerb)
 def get(
     ctx: typer.Context,
     target: Annotated[

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from svc.cli.framework.app import make_app, writing
+from svc.cli.framework.app import WritingVerb, make_app
 from svc.cli.framework.inputs import refuse_bare_path
 from svc.cli.framework.options import OverLimit, argument
 from svc.cli.framework.sending import send_write
@@ -19,7 +19,7 @@ from svc.errors import ApiError
 app = make_app()
 
 
-@writing(app)
+@app.command(cls=WritingVerb)
 def post(
     ctx: typer.Context,
     path: Annotated[str, argument("PATH", "A path such as /v1/orders.")],

@@ -22,23 +22,26 @@ class Dialect:
 
     Attributes:
         path: the name of the variable that holds the words of the command.
-        words: formats the assignment of a set of words.
+        found: the name of the variable that takes a set of words.
+        words: formats a set of words as a value.
         specs: formats a list of options as a value.
-        row: formats the assignments that describe a command, without its shared options.
+        kinds: formats the kinds of arguments as a value.
     """
 
     path: str
+    found: str
     words: Callable[[Words], str]
     specs: Callable[[Iterable[Spec]], str]
-    row: Callable[[CommandRow], Iterable[str]]
+    kinds: Callable[[Iterable[str]], str]
 
 
 def posix_lines(tables: Tables, dialect: Dialect) -> Iterator[str]:
     """Yields the lines of the functions that the engines of bash and zsh call."""
     arms = [f"{short}) {dialect.path}={name} ;;" for short, name in tables.long_names.items()]
     yield from _function("_svc_long_name", f"${dialect.path}", arms)
-    arms = [f"{name}) {dialect.words(words)} ;;" for name, words in tables.words.items()]
-    yield from _function("_svc_words", "$1", [*arms, f"*) {dialect.words(())} ;;"])
+    sets = {**tables.words, "*": ()}
+    arms = [f"{name}) {dialect.found}={dialect.words(words)} ;;" for name, words in sets.items()]
+    yield from _function("_svc_words", "$1", arms)
     arms = [line for row in tables.rows for line in _posix_row(row, dialect)]
     yield from _function("_svc_own", "$1", arms)
     arms = [
@@ -52,7 +55,9 @@ def posix_lines(tables: Tables, dialect: Dialect) -> Iterator[str]:
 
 def _posix_row(row: CommandRow, dialect: Dialect) -> Iterator[str]:
     yield f"{quote(row.path)})"
-    yield from (f"  {line}" for line in dialect.row(row))
+    yield f"  commands={dialect.words(row.commands)}"
+    yield f"  options={dialect.specs(row.options)}"
+    yield f"  arguments={dialect.kinds(row.arguments)}"
     yield f"  shared={quote(' '.join(row.shared))}"
     yield "  ;;"
 
@@ -68,39 +73,13 @@ def quote(text: str) -> str:
     return "'" + text.replace("'", "'\\''") + "'"
 
 
-def bash_lines(tables: Tables) -> Iterator[str]:
-    """Yields the generated lines for bash."""
-    return posix_lines(tables, Dialect("path", _bash_words, _bash_specs, _bash_row))
-
-
 def _bash_words(words: Words) -> str:
-    return f"words={quote(' '.join(word for word, _ in words))}"
-
-
-def _bash_row(row: CommandRow) -> Iterator[str]:
-    yield f"commands={quote(' '.join(word for word, _ in row.commands))}"
-    yield f"options={_bash_specs(row.options)}"
-    yield f"arguments={quote(' '.join(row.arguments))}"
+    return quote(" ".join(word for word, _ in words))
 
 
 def _bash_specs(specs: Iterable[Spec]) -> str:
     # A blank behind the last as well: the engine looks for ` --name:`.
     return quote("".join(f"{spec.name}:{spec.kind} " for spec in specs))
-
-
-def zsh_lines(tables: Tables) -> Iterator[str]:
-    """Yields the generated lines for zsh."""
-    return posix_lines(tables, Dialect("path_", _zsh_words, _zsh_specs, _zsh_row))
-
-
-def _zsh_words(words: Words) -> str:
-    return f"fitting=({_describe_words(words)})"
-
-
-def _zsh_row(row: CommandRow) -> Iterator[str]:
-    yield f"commands=({_describe_words(row.commands)})"
-    yield f"options={_zsh_specs(row.options)}"
-    yield f"arguments=({' '.join(map(quote, row.arguments))})"
 
 
 def _zsh_specs(specs: Iterable[Spec]) -> str:
@@ -109,10 +88,18 @@ def _zsh_specs(specs: Iterable[Spec]) -> str:
     return f"({''.join(zsh_lines)})"
 
 
-def _describe_words(words: Words) -> str:
-    """Formats words as `word:meaning`, with colons escaped in both parts."""
+def _zsh_words(words: Words) -> str:
+    """Formats words as an array of `word:meaning`, with colons escaped in both parts."""
     parts = ((part.replace(":", "\\:") for part in pair if part) for pair in words)
-    return " ".join(quote(":".join(pair)) for pair in parts)
+    return f"({' '.join(quote(':'.join(pair)) for pair in parts)})"
+
+
+_BASH: Final = Dialect(
+    "path", "words", _bash_words, _bash_specs, lambda kinds: quote(" ".join(kinds))
+)
+_ZSH: Final = Dialect(
+    "path_", "fitting", _zsh_words, _zsh_specs, lambda kinds: f"({' '.join(map(quote, kinds))})"
+)
 
 
 def fish_lines(tables: Tables) -> Iterator[str]:
@@ -218,8 +205,8 @@ Lines = Callable[[Tables], Iterator[str]]
 
 _PLACE: Final = "@tables@\n"
 _SHELLS: Final[dict[str, tuple[str, Lines]]] = {
-    "bash": ("engine.bash", bash_lines),
-    "zsh": ("engine.zsh", zsh_lines),
+    "bash": ("engine.bash", lambda tables: posix_lines(tables, _BASH)),
+    "zsh": ("engine.zsh", lambda tables: posix_lines(tables, _ZSH)),
     "fish": ("engine.fish", fish_lines),
     "powershell": ("engine.ps1", powershell_lines),
 }

@@ -1,8 +1,8 @@
 """The Typer classes and decorators that make commands of functions, and the root of the tree.
 
-Each command module of `cli` registers its functions by `verb`, `works_with_invalid_config`,
-`reading` (a GET) or `writing` (a POST); `nouns` uses the classes for the described nouns. `main`
-runs `app`, whose class `Root` resolves the typed words and imports one command's module only.
+Each command module of `cli` registers its functions by `verb` or `works_with_invalid_config`; those
+of a GET or POST, as of the described nouns in `nouns`, have a class here. `main` runs `app`, whose
+class `Root` resolves the typed words and imports one command's module only.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -123,7 +123,9 @@ class Noun(Sharing, TyperGroup):
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         order = [name for names in self.sections.values() for name in names]
-        self.commands = {name: self.commands[name] for name in order or self.commands}
+        self.commands = {name: self.commands[name] for name in order if name in self.commands} or (
+            self.commands
+        )
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         from svc.cli.framework.help_page import first_line
@@ -237,16 +239,6 @@ def works_with_invalid_config(app: typer.Typer, name: str | None = None) -> Deco
     return app.command(name, cls=InvalidConfigVerb)
 
 
-def reading(app: typer.Typer) -> Decorator:
-    """Registers a command that sends a GET."""
-    return app.command(cls=ReadingVerb)
-
-
-def writing(app: typer.Typer) -> Decorator:
-    """Registers a command that sends a POST."""
-    return app.command(cls=WritingVerb)
-
-
 @contextmanager
 def complaints_about(ctx: Any) -> Iterator[None]:
     """Adds the command to each error of the parser in the block: some errors come without it."""
@@ -262,6 +254,10 @@ class Root(LazyGroup):
     """The program itself: its commands in sections; it also takes short names such as `quotes`."""
 
     entries = COMMANDS
+    sections = {  # noqa: RUF012  a ClassVar of the base
+        title: tuple(name for name, entry in COMMANDS.items() if entry.section == title)
+        for title in dict.fromkeys(entry.section for entry in COMMANDS.values())
+    }
 
     def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
         if args[0] == "batch":
@@ -270,17 +266,6 @@ class Root(LazyGroup):
             check_operation(args)
         asked = [SHORT_NAMES.get(args[0], args[0]), *args[1:]] if args else args
         return super().resolve_command(ctx, asked)
-
-    def format_options(self, ctx: Any, formatter: Any) -> None:
-        from svc.cli.framework.help_page import format_parameters
-
-        sections: dict[str, list[tuple[str, str]]] = {}
-        for name, entry in COMMANDS.items():
-            sections.setdefault(entry.section, []).append((name, entry.summary))
-        for title, rows in sections.items():
-            with formatter.section(title):
-                formatter.write_dl(rows)
-        format_parameters(self, ctx, formatter)
 
     def format_epilog(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002  the base's signature
         steps = ("svc quickstart", "svc sandbox start", "svc orders create --help")

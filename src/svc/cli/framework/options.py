@@ -24,10 +24,15 @@ from svc.service.facts import LIMIT_DEFAULT, LIMIT_MAX
 Set = Literal["everywhere", "write", "listing", "preview"]
 
 
-_everywhere: Final = partial(typer.Option, None, rich_help_panel="Global options")
-_writing: Final = partial(typer.Option, None, rich_help_panel="Request options")
-_listing: Final = partial(typer.Option, None, rich_help_panel="List options")
-_preview: Final = partial(typer.Option, None, rich_help_panel="Instead of sending")
+def _option(panel: str, metavar: str | None, words: str, *names: str, **more: Any) -> Any:
+    """A shared option by its value and its help; a flag by its names, as one with a short name."""
+    return typer.Option(None, *names, metavar=metavar, help=words, rich_help_panel=panel, **more)
+
+
+_everywhere: Final = partial(_option, "Global options")
+_writing: Final = partial(_option, "Request options")
+_listing: Final = partial(_option, "List options")
+_preview: Final = partial(_option, "Instead of sending")
 
 _FORMAT_HELP: Final = f"How results are printed: {', '.join(FORMATS)}."
 _COLOR_HELP: Final = f"When to use colours: {', '.join(COLORS)}."
@@ -85,122 +90,84 @@ def with_options(
 class GlobalOptions(OptionSet):
     """The global options and their values; None means not given."""
 
-    profile: str | None = _everywhere(
-        "--profile", metavar="NAME", help="The profile: whose address and key are used."
-    )
-    live: bool | None = _everywhere("--live/--test", help="The mode.", show_default="test")
-    base_url: str | None = _everywhere(
-        "--base-url", metavar="URL", help="The address of the API, without /v1."
-    )
-    api_version: str | None = _everywhere(
-        "--api-version", metavar="DATE", help="The version of the API, sent as Svc-Version."
-    )
+    profile: str | None = _everywhere("NAME", "The profile: whose address and key are used.")
+    live: bool | None = _everywhere(None, "The mode.", "--live/--test", show_default="test")
+    base_url: str | None = _everywhere("URL", "The address of the API, without /v1.")
+    api_version: str | None = _everywhere("DATE", "The version of the API, sent as Svc-Version.")
     output: Format | None = _everywhere(
-        "--output",
-        "-o",
-        metavar="FORMAT",
-        help=_FORMAT_HELP,
-        show_default="human on a terminal, else json",
+        "FORMAT", _FORMAT_HELP, "--output", "-o", show_default="human on a terminal, else json"
     )
-    query: str | None = _everywhere(
-        "--query", metavar="EXPR", help="Select parts of the whole result, in JMESPath."
-    )
-    raw: bool | None = _everywhere("--raw", help="Print texts that --query finds without quotes.")
-    fields: str | None = _everywhere(
-        "--fields", metavar="A,B.C", help="The columns of human lists and of csv."
-    )
+    query: str | None = _everywhere("EXPR", "Select parts of the whole result, in JMESPath.")
+    raw: bool | None = _everywhere(None, "Print texts that --query finds without quotes.", "--raw")
+    fields: str | None = _everywhere("A,B.C", "The columns of human lists and of csv.")
     max_time: float | None = _everywhere(
-        "--max-time",
-        metavar="SECONDS",
-        help="The longest that the command may take.",
-        show_default="60",
+        "SECONDS", "The longest that the command may take.", show_default="60"
     )
-    proxy: str | None = _everywhere("--proxy", metavar="URL", help="A proxy, for https addresses.")
-    ca_bundle: str | None = _everywhere(
-        "--ca-bundle", metavar="FILE", help="Further certificate authorities to trust (PEM)."
-    )
-    yes: bool | None = _everywhere("--yes", "-y", help="Answer every question with yes.")
+    proxy: str | None = _everywhere("URL", "A proxy, for https addresses.")
+    ca_bundle: str | None = _everywhere("FILE", "Further certificate authorities to trust (PEM).")
+    yes: bool | None = _everywhere(None, "Answer every question with yes.", "--yes", "-y")
     no_input: bool | None = _everywhere(
-        "--no-input", help="Ask nothing; what needs an answer is refused."
+        None, "Ask nothing; what needs an answer is refused.", "--no-input"
     )
-    quiet: bool | None = _everywhere("--quiet", "-q", help="Print results and errors, no notes.")
+    quiet: bool | None = _everywhere(None, "Print results and errors, no notes.", "--quiet", "-q")
     verbose: bool | None = _everywhere(
-        "--verbose", "-v", help="Print a line for each HTTP attempt, on stderr."
+        None, "Print a line for each HTTP attempt, on stderr.", "--verbose", "-v"
     )
-    color: Color | None = _everywhere(
-        "--color", metavar="WHEN", help=_COLOR_HELP, show_default="auto"
-    )
-    utc: bool | None = _everywhere("--utc", help="Show and read times in UTC, not in local time.")
+    color: Color | None = _everywhere("WHEN", _COLOR_HELP, show_default="auto")
+    utc: bool | None = _everywhere(None, "Show and read times in UTC, not in local time.", "--utc")
 
 
 class WriteOptions(OptionSet):
     """The options of every writing command and their values."""
 
     data: list[str] | None = _writing(
+        "PATH=VALUE",
+        "Any field: PATH=TEXT, PATH:=JSON, PATH=@FILE. PATH is its name; for a field inside "
+        "another, shipping[country].",
         "--data",
         "-d",
-        metavar="PATH=VALUE",
-        help="Any field: PATH=TEXT, PATH:=JSON, PATH=@FILE. PATH is its name; for a field inside "
-        "another, shipping[country].",
     )
-    body: str | None = _writing(
-        "--body", metavar="FILE|-", help="A JSON object; options and -d win over it."
-    )
-    idempotency_key: str | None = _writing(
-        "--idempotency-key", metavar="KEY", help="A key of your own, in place of a new one."
-    )
+    body: str | None = _writing("FILE|-", "A JSON object; options and -d win over it.")
+    idempotency_key: str | None = _writing("KEY", "A key of your own, in place of a new one.")
     new_request: bool = _writing(
-        "--new-request", help="Send it, although the same request is unresolved."
+        None, "Send it, although the same request is unresolved.", "--new-request"
     )
-    form: bool = _writing("--form", help="Send the body form-encoded.")
-    json_body: bool = _writing("--json-body", help="Send the body as JSON.")
+    form: bool = _writing(None, "Send the body form-encoded.", "--form")
+    json_body: bool = _writing(None, "Send the body as JSON.", "--json-body")
 
 
 class PreviewOptions(OptionSet):
     """The options that show a request in place of sending it, and their values."""
 
-    dry_run: bool = _preview("--dry-run", help="Print the request as JSON and send nothing.")
-    curl: bool = _preview("--curl", help="Print the same call for curl and send nothing.")
+    dry_run: bool = _preview(None, "Print the request as JSON and send nothing.", "--dry-run")
+    curl: bool = _preview(None, "Print the same call for curl and send nothing.", "--curl")
 
 
 class ListOptions(OptionSet):
     """The options of every listing command and their values."""
 
     limit: int | None = _listing(
-        "--limit",
-        metavar=f"1..{LIMIT_MAX}",
-        help="How many objects a page has.",
-        show_default=str(LIMIT_DEFAULT),
+        f"1..{LIMIT_MAX}", "How many objects a page has.", show_default=str(LIMIT_DEFAULT)
     )
-    starting_after: str | None = _listing(
-        "--starting-after", metavar="ID", help="Begin with what follows this object."
-    )
-    all: bool = _listing("--all", help="List every object, page after page.")
-    max: int | None = _listing(
-        "--max", metavar="N", help="List N objects, over several pages if needed."
-    )
+    starting_after: str | None = _listing("ID", "Begin with what follows this object.")
+    all: bool = _listing(None, "List every object, page after page.", "--all")
+    max: int | None = _listing("N", "List N objects, over several pages if needed.")
     created_gte: str | None = _listing(
-        "--created-gte",
-        metavar="TIME",
-        help="Created at or after this: 2026-11-21, 2026-11-21T09:00, 7d (ago) or yesterday.",
+        "TIME", "Created at or after this: 2026-11-21, 2026-11-21T09:00, 7d (ago) or yesterday."
     )
-    created_gt: str | None = _listing(
-        "--created-gt", metavar="TIME", help="Created after this; of a day, after it is over."
-    )
+    created_gt: str | None = _listing("TIME", "Created after this; of a day, after it is over.")
     created_lte: str | None = _listing(
-        "--created-lte", metavar="TIME", help="Created at or before this; of a day, until its end."
+        "TIME", "Created at or before this; of a day, until its end."
     )
-    created_lt: str | None = _listing("--created-lt", metavar="TIME", help="Created before this.")
-    param: list[str] | None = _listing(
-        "--param", metavar="KEY=VALUE", help="Any other query parameter."
-    )
+    created_lt: str | None = _listing("TIME", "Created before this.")
+    param: list[str] | None = _listing("KEY=VALUE", "Any other query parameter.")
     raw_csv: bool = _listing(
-        "--raw-csv", help="Leave cells as they are, also those that a spreadsheet would run."
+        None, "Leave cells as they are, also those that a spreadsheet would run.", "--raw-csv"
     )
     decimals: bool = _listing(
+        None,
+        "Write amounts of csv with their currency's decimals: 129.00; batch --decimals reads them.",
         "--decimals",
-        help="Write amounts of csv with their currency's decimals: 129.00; batch --decimals reads "
-        "them.",
     )
 
 

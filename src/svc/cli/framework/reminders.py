@@ -36,7 +36,7 @@ def build_view(secret_age: SecretAge) -> dict[str, Any]:
 
 def build_finding(secret_age: SecretAge) -> dict[str, Any]:
     """One reminder as a finding of `svc keys remind`: its status, a sentence and the next step."""
-    words = [about(secret_age.secret), age(secret_age)]
+    words = [" ".join(_parts(secret_age.secret)), age(secret_age)]  # without the name
     words += [] if secret_age.old_ends_by is None else [grace(secret_age)]
     due = secret_age.status in ("overdue", "due")
     return {
@@ -68,11 +68,6 @@ def title(secret: SecretRecord) -> str:
     return f"{what} {secret.name} {where}"
 
 
-def about(secret: SecretRecord) -> str:
-    """Describes a secret as `title` does, without its name."""
-    return " ".join(_parts(secret))
-
-
 def _parts(secret: SecretRecord) -> tuple[str, str]:
     what = "key" if secret.what == "api_key" else "signing secret"
     where = f"in {VARIABLE}" if secret.variable else f"of profile {secret.profile}"
@@ -88,7 +83,7 @@ def age(secret_age: SecretAge) -> str:
     if secret_age.due_at is None:
         return f"{days}, never due: the sandbox's test data, which is gone once that is reset"
     since = "since " if secret_age.status == "overdue" else ""
-    return f"{days}, due {since}{day(secret_age.due_at)}"
+    return f"{days}, due {since}{utc(secret_age.due_at)[:10]}"
 
 
 def grace(secret_age: SecretAge) -> str:
@@ -105,11 +100,6 @@ def remedy(secret: SecretRecord) -> str:
         return f"Roll the key in the dashboard, and set {VARIABLE} anew where it is kept"
     live = " --live" if secret.mode == "live" else ""
     return f"svc keys roll --profile {secret.profile}{live}"
-
-
-def day(seconds: float) -> str:
-    """Formats Unix seconds as a day in UTC."""
-    return utc(seconds)[:10]
 
 
 def _annotation(level: str, name: str, message: str) -> str:

@@ -373,13 +373,13 @@ def _query(
 
 def _collect_created(session: Session) -> Mapping[str, str]:
     asked = session.given.listing
-    given = (asked.created_gte, asked.created_gt, asked.created_lte, asked.created_lt)
-    if not any(given):
+    given = {name: getattr(asked, f"created_{name}") for name in ("gte", "gt", "lte", "lt")}
+    if not any(given.values()):
         return {}
     from svc.cli.framework.control import moments
-    from svc.cli.framework.inputs.times import Bounds, filters
+    from svc.cli.framework.inputs.times import filters
 
-    return filters(Bounds(*given), moments(session).read)
+    return filters(given, moments(session).read)
 
 
 def _next_command(session: Session, page: Mapping[str, Any], path: str) -> str | None:

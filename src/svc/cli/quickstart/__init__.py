@@ -1,27 +1,31 @@
 """`svc quickstart`: runs the main job once, end to end, against a sandbox that it starts.
 
 A demonstration for newcomers: an order is paid, its webhook arrives verified, a part is refunded.
+Configuration, state and logs of its processes are kept in a temporary folder.
 """
 
 import json
+import os
 import shlex
+import shutil
+import tempfile
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from functools import cached_property
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 import typer
 
 from svc.cli.framework.app import make_app, verb
 from svc.cli.framework.help_page import fold
 from svc.cli.framework.session import Session
-from svc.cli.quickstart.folder import hold_folder
 from svc.cli.quickstart.processes import DemoTarget, SvcProcesses, environment, run_target
 from svc.errors import CheckFailed
 from svc.money import format_amount
 from svc.render.text import wrap
-from svc.system import signals
+from svc.system import locks, signals
+from svc.system.files import is_mine
 
 Thing = TypeVar("Thing")
 
@@ -190,3 +194,47 @@ class _Story:
     def _width(self) -> int | None:
         streams = self._session.streams
         return streams.width(self._session.env) if streams.person_reads else None
+
+
+_PREFIX: Final = "svc-quickstart-"
+_LOCK: Final = "lock"
+
+
+@contextmanager
+def hold_folder() -> Iterator[Path]:
+    """Yields a new temporary folder, locked while it is in use and removed after the block."""
+    _remove_left()
+    folder, handle = _make_folder()
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+        os.close(handle)
+
+
+def _make_folder() -> tuple[Path, int]:
+    while True:
+        folder = Path(tempfile.mkdtemp(prefix=_PREFIX))
+        handle = locks.open_folder(folder, _LOCK)
+        locks.wait_for(handle)
+        if folder.exists():
+            return folder, handle
+        os.close(handle)  # another quickstart took it for one that was left
+
+
+def _remove_left() -> None:
+    """Removes the folders whose lock is not held: their quickstart was killed."""
+    for folder in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
+        with suppress(OSError):
+            _remove_free(folder)
+
+
+def _remove_free(folder: Path) -> None:
+    if folder.is_symlink() or not is_mine(folder.lstat()):
+        return
+    handle = locks.open_folder(folder, _LOCK)
+    try:
+        if locks.take(handle):
+            shutil.rmtree(folder, ignore_errors=True)
+    finally:
+        os.close(handle)

@@ -6,7 +6,7 @@
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Final, NamedTuple
 
@@ -133,17 +133,10 @@ _BESIDE: Final = {"gt": "gte", "lte": "lt"}
 _SAME_SIDE: Final = {"gte": ("gte", "gt"), "lt": ("lte", "lt")}
 
 
-class Bounds(NamedTuple):
-    """The texts typed for `--created-gte`, `-gt`, `-lte` and `-lt`; None where not given."""
-
-    gte: str | None
-    gt: str | None
-    lte: str | None
-    lt: str | None
-
-
-def filters(given: Bounds, read: Callable[[str, str], Moment]) -> dict[str, str]:
+def filters(given: Mapping[str, str | None], read: Callable[[str, str], Moment]) -> dict[str, str]:
     """Returns the query parameters, such as `created[gte]`, for the typed bounds.
+
+    `given` are the texts typed for `--created-gte`, `-gt`, `-lte` and `-lt`, by `gte` and so on.
 
     A whole day is taken as such: `gt` means from the next midnight on, `lte` until then.
 
@@ -151,7 +144,7 @@ def filters(given: Bounds, read: Callable[[str, str], Moment]) -> dict[str, str]
         UsageError: a value is not a time, or two of them bound the same side.
     """
     found: dict[str, str] = {}
-    for name, text in given._asdict().items():
+    for name, text in given.items():
         if text is None:
             continue
         moment = read(text, f"--created-{name}")

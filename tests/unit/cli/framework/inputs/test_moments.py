@@ -7,7 +7,7 @@ from datetime import datetime
 
 import pytest
 
-from svc.cli.framework.inputs.times import Bounds, Moment, Moments, filters, stamp
+from svc.cli.framework.inputs.times import Moment, Moments, filters, stamp
 from svc.errors import UsageError
 
 NOW = datetime.fromisoformat("2026-11-22T10:30:15.75+00:00").timestamp()
@@ -83,8 +83,7 @@ def test_what_is_no_time_is_refused_with_examples(text: str) -> None:
 
 
 def of(**given: str) -> dict[str, str]:
-    return filters(Bounds(*(given.get(name) for name in Bounds._fields)),
-                   Moments(lambda: NOW, utc=True).read)  # fmt: skip
+    return filters(given, Moments(lambda: NOW, utc=True).read)
 
 
 def test_a_day_is_a_whole_day() -> None:
