@@ -80,7 +80,7 @@ def _find_latest(folder: Path, now: datetime) -> Path | None:
 
     good: list[tuple[datetime, Path]] = []
     for home in folder.glob("[0-9a-f]*"):
-        with suppress(OSError, ValueError, ImportError):
+        with suppress(OSError, ValueError):
             end = ends((home / _CERTIFICATE).read_bytes())
             if end - now > RENEWAL:
                 good.append((end, home))

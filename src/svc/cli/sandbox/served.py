@@ -7,7 +7,7 @@ sandbox.
 import queue
 import threading
 from contextlib import suppress
-from typing import Final, NamedTuple
+from typing import Final
 
 from svc.cli.framework.session import Session
 from svc.render.text import one_line
@@ -46,14 +46,6 @@ class RequestLines:
         self._stdout.flush()
 
 
-class _RequestRow(NamedTuple):
-    at: float
-    method: str
-    path: str
-    status: int | None
-    more: str
-
-
 class RequestsShown:
     """Prints requests from a thread, so that a slow terminal does not slow the sandbox.
 
@@ -62,7 +54,9 @@ class RequestsShown:
 
     def __init__(self, lines: RequestLines) -> None:
         self._lines = lines
-        self._waiting: queue.Queue[_RequestRow | None] = queue.Queue(_WAITING_MAX)
+        self._waiting: queue.Queue[tuple[float, str, str, int | None, str] | None] = queue.Queue(
+            _WAITING_MAX
+        )
         self._missed = 0
         self._thread = threading.Thread(target=self._write, name="requests shown", daemon=True)
         self._thread.start()
@@ -70,7 +64,7 @@ class RequestsShown:
     def show(self, at: float, method: str, path: str, status: int | None, more: str) -> None:
         """Queues a request for the thread, which prints it as `RequestLines.show` does."""
         try:
-            self._waiting.put_nowait(_RequestRow(at, method, path, status, more))
+            self._waiting.put_nowait((at, method, path, status, more))
         except queue.Full:
             self._missed += 1
 

@@ -98,28 +98,15 @@ ACCOUNTS: Final = (
 )
 
 _PLAIN: Final = cards.Behaviour()
-_CARDS: Final = {card.tag: card for group in CARDS.values() for card in group}
-_BY_NUMBER: Final = {card.number: card for card in _CARDS.values()}
-_ACCOUNTS: Final = {account.tag: account for account in ACCOUNTS}
-
-
-def card(tag: str) -> TrialCard | None:
-    return _CARDS.get(tag)
+CARDS_BY_TAG: Final = {card.tag: card for group in CARDS.values() for card in group}
+CARDS_BY_NUMBER: Final = {card.number: card for card in CARDS_BY_TAG.values()}
+ACCOUNTS_BY_TAG: Final = {account.tag: account for account in ACCOUNTS}
 
 
 def find_challenged(tag: str) -> TrialCard | None:
     """The test card of this name, if its bank asks the shopper first."""
-    found = card(tag)
+    found = CARDS_BY_TAG.get(tag)
     return found if found and cards.BEHAVIOURS.get(found.number, _PLAIN).challenge else None
-
-
-def card_of_number(number: str) -> TrialCard | None:
-    """The test card with this number, written without spaces."""
-    return _BY_NUMBER.get(number)
-
-
-def account(tag: str) -> TrialAccount | None:
-    return _ACCOUNTS.get(tag)
 
 
 def expiry(today: date) -> str:

@@ -73,8 +73,8 @@ def read(form: Mapping[str, str], today: date) -> Entries:
         iban=form.get("iban", ""),
         saved=form.get("saved", ""),
     )
-    card = catalogue.card(form.get("test_card", ""))
-    account = catalogue.account(form.get("test_iban", ""))
+    card = catalogue.CARDS_BY_TAG.get(form.get("test_card", ""))
+    account = catalogue.ACCOUNTS_BY_TAG.get(form.get("test_iban", ""))
     if card is not None:
         return fill_card(replace(typed, saved=""), card, catalogue.expiry(today))
     return typed if account is None else replace(typed, method=_SEPA_DEBIT, iban=account.iban)

@@ -2,19 +2,29 @@
 
 The authority's private key is used once and never written: no other certificate can be made
 with it, and its name constraints allow none but loopback names. `svc sandbox start --tls` stores
-what `issue` returns, and issues anew when `ends` says that the stored certificate runs out.
+what `issue` returns, and issues anew when `ends` says that the stored certificate runs out. To
+import it raises LocalError where the library for certificates is not installed.
 """
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from ipaddress import ip_address, ip_network
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from svc.errors import LocalError
 
-if TYPE_CHECKING:
+try:
     from cryptography import x509
-    from cryptography.hazmat.primitives.asymmetric.ec import EllipticCurvePrivateKey
+    from cryptography.hazmat.primitives import serialization
+    from cryptography.hazmat.primitives.asymmetric import ec
+    from cryptography.hazmat.primitives.hashes import SHA256
+    from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
+except ImportError as error:
+    raise LocalError(
+        "--tls needs the Python package cryptography, and it is not installed.",
+        code="cryptography_missing",
+        hint="Install it beside svc, or give your own: --certificate FILE --private-key FILE",
+    ) from error
 
 LIFETIME: Final = timedelta(days=397)  # what browsers accept at most
 RENEWAL: Final = timedelta(days=30)  # before its end a certificate is made anew
@@ -35,20 +45,7 @@ class Issued:
 
 
 def issue(now: datetime) -> Issued:
-    """Makes an authority and a certificate for localhost, 127.0.0.1 and ::1.
-
-    Raises:
-        LocalError: the library for certificates is not installed.
-    """
-    try:
-        from cryptography.hazmat.primitives import serialization
-        from cryptography.hazmat.primitives.asymmetric import ec
-    except ImportError as error:
-        raise LocalError(
-            "--tls needs the Python package cryptography, and it is not installed.",
-            code="cryptography_missing",
-            hint="Install it beside svc, or give your own: --certificate FILE --private-key FILE",
-        ) from error
+    """Makes an authority and a certificate for localhost, 127.0.0.1 and ::1."""
     above, below = ec.generate_private_key(ec.SECP256R1()), ec.generate_private_key(ec.SECP256R1())
     authority = _authority(above, now)
     certificate = _certificate(authority, above, below, now)
@@ -65,14 +62,10 @@ def issue(now: datetime) -> Issued:
 
 def ends(certificate: bytes) -> datetime:
     """When a PEM certificate ends; raises ValueError: it is none."""
-    from cryptography import x509
-
     return x509.load_pem_x509_certificate(certificate).not_valid_after_utc
 
 
-def _authority(key: "EllipticCurvePrivateKey", now: datetime) -> "x509.Certificate":
-    from cryptography import x509
-
+def _authority(key: ec.EllipticCurvePrivateKey, now: datetime) -> x509.Certificate:
     name = _name("svc sandbox authority of this machine")
     allowed: list[x509.GeneralName] = [x509.DNSName(host) for host in _HOSTS]
     allowed += [x509.IPAddress(ip_network(text)) for text in _NETWORKS]
@@ -84,14 +77,11 @@ def _authority(key: "EllipticCurvePrivateKey", now: datetime) -> "x509.Certifica
 
 
 def _certificate(
-    authority: "x509.Certificate",
-    above: "EllipticCurvePrivateKey",
-    below: "EllipticCurvePrivateKey",
+    authority: x509.Certificate,
+    above: ec.EllipticCurvePrivateKey,
+    below: ec.EllipticCurvePrivateKey,
     now: datetime,
-) -> "x509.Certificate":
-    from cryptography import x509
-    from cryptography.x509.oid import ExtendedKeyUsageOID
-
+) -> x509.Certificate:
     names: list[x509.GeneralName] = [x509.DNSName(host) for host in _HOSTS]
     names += [x509.IPAddress(ip_address(text)) for text in _ADDRESSES]
     keeper = x509.AuthorityKeyIdentifier.from_issuer_public_key(above.public_key())
@@ -107,10 +97,8 @@ def _certificate(
 
 
 def _builder(
-    subject: "x509.Name", issuer: "x509.Name", key: "EllipticCurvePrivateKey", now: datetime
-) -> "x509.CertificateBuilder":
-    from cryptography import x509
-
+    subject: x509.Name, issuer: x509.Name, key: ec.EllipticCurvePrivateKey, now: datetime
+) -> x509.CertificateBuilder:
     identifier = x509.SubjectKeyIdentifier.from_public_key(key.public_key())
     return (
         x509.CertificateBuilder()
@@ -124,15 +112,11 @@ def _builder(
     )
 
 
-def _sign(builder: "x509.CertificateBuilder", key: "EllipticCurvePrivateKey") -> "x509.Certificate":
-    from cryptography.hazmat.primitives.hashes import SHA256
-
+def _sign(builder: x509.CertificateBuilder, key: ec.EllipticCurvePrivateKey) -> x509.Certificate:
     return builder.sign(key, SHA256())
 
 
-def _usage(*, signs_certificates: bool) -> "x509.KeyUsage":
-    from cryptography import x509
-
+def _usage(*, signs_certificates: bool) -> x509.KeyUsage:
     return x509.KeyUsage(
         digital_signature=not signs_certificates,
         key_cert_sign=signs_certificates,
@@ -146,8 +130,5 @@ def _usage(*, signs_certificates: bool) -> "x509.KeyUsage":
     )
 
 
-def _name(text: str) -> "x509.Name":
-    from cryptography import x509
-    from cryptography.x509.oid import NameOID
-
+def _name(text: str) -> x509.Name:
     return x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, text)])

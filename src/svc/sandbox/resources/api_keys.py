@@ -2,7 +2,7 @@
 
 A key's text is never stored: its id is a keyed digest of the text, so that a request finds its key
 by what it sent. `http.auth` finds the key of each request; `control.fixtures` registers the fixed
-keys of a new sandbox, and `svc sandbox keys` calls `create`, `roll` and `every` by `control`.
+keys of a new sandbox, and `svc sandbox keys` calls `create` and `roll` by `control`.
 """
 
 from datetime import timedelta
@@ -75,15 +75,6 @@ def register(tx: Transaction, text: str, kind: str, permissions: Params | None =
     key = tx.new(KIND, fields, _identity(tx, text))
     tx.add(key)
     return key
-
-
-def every(tx: Transaction) -> Doc:
-    """All keys of a mode, oldest first, masked."""
-    return {
-        "object": "list",
-        "data": [public(key) for key in tx.find(KIND)],
-        "has_more": False,
-    }
 
 
 def find(tx: Transaction, text: str) -> KnownDoc | None:

@@ -11,7 +11,7 @@ from svc.sandbox.clock import text_of
 from svc.sandbox.store import DeliveryStatus, jobs
 from svc.sandbox.store.documents import Doc
 from svc.sandbox.store.ids import IdSource
-from svc.sandbox.store.sqlite import Store
+from svc.sandbox.store.sqlite import Store, Value
 
 _FIELDS = "id, event, type, endpoint, url, attempt, status, due, started, code, error, ms, next"
 DELIVERY_PREFIX = "dlv_"
@@ -154,21 +154,12 @@ def page(
     Raises:
         KeyError: `after` names no delivery of this mode.
     """
-    terms, args = ["mode = ?"], [mode]
+    terms: dict[str, Value] = {"mode = ?": mode}
     for name, value in equals.items():
         assert name in FILTERS, name
-        terms.append(f"{name} = ?")
-        args.append(value)
-    if after is not None:
-        row = store.one("SELECT seq FROM deliveries WHERE id = ? AND mode = ?", after, mode)
-        if row is None:
-            raise KeyError(after)
-        terms.append("seq < ?")
-        args.append(row[0])
-    where = " AND ".join(terms)
-    sql = f"SELECT {_FIELDS} FROM deliveries WHERE {where} ORDER BY seq DESC LIMIT ?"  # noqa: S608
-    rows = store.all(sql, *args, limit + 1)
-    return [DeliveryRow(*row) for row in rows[:limit]], len(rows) > limit
+        terms[f"{name} = ?"] = value
+    rows, more = store.page("deliveries", _FIELDS, terms, limit, after)
+    return [DeliveryRow(*row) for row in rows], more
 
 
 def _show_moment(micros: int | None) -> str | None:

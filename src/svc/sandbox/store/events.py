@@ -7,7 +7,7 @@ by `control`, and every delivery sends the stored bytes.
 from svc.sandbox.clock import SECOND, text_of
 from svc.sandbox.store.documents import Doc, compact, snapshot
 from svc.sandbox.store.ids import IdSource
-from svc.sandbox.store.sqlite import Store
+from svc.sandbox.store.sqlite import Store, Value
 from svc.service.facts import ID_PREFIXES, VERSIONS
 
 RETENTION_SECONDS = 30 * 24 * 3600
@@ -61,18 +61,11 @@ def page(
     store: Store, mode: str, now: int, *, event_type: str | None, limit: int, after: str | None
 ) -> tuple[list[bytes], bool]:
     """A page of events, newest first, and whether more follow; raises KeyError: no such `after`."""
-    terms = ["mode = ?", "created > ?"]
-    args: list[str | int] = [mode, now - _RETENTION]
+    terms: dict[str, Value] = {"mode = ?": mode, "created > ?": now - _RETENTION}
     if event_type is not None:
-        terms.append("type = ?")
-        args.append(event_type)
-    if after is not None:
-        terms.append("seq < ?")
-        args.append(_place(store, mode, after))
-    where = " AND ".join(terms)
-    sql = f"SELECT body FROM events WHERE {where} ORDER BY seq DESC LIMIT ?"  # noqa: S608
-    rows = store.all(sql, *args, limit + 1)
-    return [row[0] for row in rows[:limit]], len(rows) > limit
+        terms["type = ?"] = event_type
+    rows, more = store.page("events", "body", terms, limit, after)
+    return [row[0] for row in rows], more
 
 
 def _delete_old(store: Store, now: int) -> None:
@@ -82,11 +75,3 @@ def _delete_old(store: Store, now: int) -> None:
         if store.one(_OPEN, identity) is None:
             store.write("DELETE FROM deliveries WHERE event = ?", identity)
             store.write("DELETE FROM events WHERE seq = ?", seq)
-
-
-def _place(store: Store, mode: str, identity: str) -> int:
-    row = store.one("SELECT seq FROM events WHERE id = ? AND mode = ?", identity, mode)
-    if row is None:
-        raise KeyError(identity)
-    seq: int = row[0]
-    return seq

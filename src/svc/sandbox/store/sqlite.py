@@ -159,6 +159,26 @@ class Store:
         except sqlite3.Error as error:
             raise _local(error, self.path) from error
 
+    def page(
+        self, table: str, columns: str, terms: dict[str, Value], limit: int, after: str | None
+    ) -> tuple[list[SqlRow], bool]:
+        """One page of a table that has `seq`, `id` and `mode`, newest first; and if more follow.
+
+        `terms` are conditions, each with its value; the one of the mode is the first.
+
+        Raises:
+            KeyError: `after` names no row of this mode.
+        """
+        if after is not None:
+            mode = terms["mode = ?"]
+            row = self.one(f"SELECT seq FROM {table} WHERE id = ? AND mode = ?", after, mode)  # noqa: S608
+            if row is None:
+                raise KeyError(after)
+            terms = {**terms, "seq < ?": row[0]}
+        sql = f"SELECT {columns} FROM {table} WHERE {' AND '.join(terms)} ORDER BY seq DESC LIMIT ?"  # noqa: S608
+        rows = self.all(sql, *terms.values(), limit + 1)
+        return rows[:limit], len(rows) > limit
+
     def read_pieces(self, sql: str) -> Iterator[list[SqlRow]]:
         """All rows, some at a time; nothing may be written before the last one."""
         try:

@@ -167,18 +167,14 @@ class Inquiry:
         return Exchange(asked, self.fill(asked.send), key, answer, why, is_open=is_open)
 
     def _headers(self, asked: ProbeRequest) -> dict[str, str]:
-        return {**asked.headers, **self._authorization(asked.auth)}
-
-    def _authorization(self, auth: str) -> dict[str, str]:
-        if auth == "none":
-            return {"Authorization": ""}
-        if auth == "unknown":
-            return {"Authorization": api_keys.authorization(_NEVER_A_KEY, "bearer")}
-        if auth == "password":
-            return {"Authorization": api_keys.authorization(f"{self._secret}:x", "basic")}
-        if auth in ("basic", "bearer"):
-            return {"Authorization": api_keys.authorization(self._secret, auth)}  # type: ignore[arg-type]
-        return {}
+        if not asked.auth:
+            return dict(asked.headers)
+        secret, scheme = {
+            "unknown": (_NEVER_A_KEY, "bearer"),
+            "password": (f"{self._secret}:x", "basic"),
+        }.get(asked.auth, (self._secret, asked.auth))
+        sent = "" if asked.auth == "none" else api_keys.authorization(secret, scheme)  # type: ignore[arg-type]
+        return {**asked.headers, "Authorization": sent}
 
 
 def read(came: RawReply | Failure, asked: ProbeRequest) -> tuple[dict[str, Any] | None, str]:

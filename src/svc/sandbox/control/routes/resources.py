@@ -42,13 +42,21 @@ _REFUND_REFUSED: Final = "unknown"
 _PAYOUT_REFUSED: Final = "could_not_process"
 
 
+Act = Callable[[ControlCall], Awaitable[Doc]]
+
+
+def _make_change(kind: str, act: Callable[[Transaction, Doc, Params], Doc]) -> Act:
+    """What a control does that changes the document in its path."""
+    return lambda call: call.change(kind, act)
+
+
 def _make_settle(
     kind: str,
     status: str,
     reason: str,
     usual: str,
     finish: Callable[[Transaction, Doc, str | None], None],
-) -> Callable[[ControlCall], Awaitable[Doc]]:
+) -> Act:
     """Finishes what is in a status; where it fails, for the `reason` in that parameter."""
 
     def act(tx: Transaction, doc: Doc, params: Params) -> Doc:
@@ -56,25 +64,21 @@ def _make_settle(
         finish(tx, doc, params.get(reason, usual) if params["to"] == "failed" else None)
         return doc
 
-    return lambda call: call.change(kind, act)
+    return _make_change(kind, act)
 
 
-async def move_payout(call: ControlCall) -> Doc:
+def _move_payout(tx: Transaction, payout: Doc, params: Params) -> Doc:
     """Moves a payout one legal step."""
-
-    def act(tx: Transaction, payout: Doc, params: Params) -> Doc:
-        if params["to"] == "sent":
-            _need(payout, "created")
-            payouts.send(tx, payout)
-        elif params["to"] == "paid":
-            _need(payout, "sent")
-            payouts.arrive(tx, payout)
-        else:
-            _need(payout, "created", "sent")
-            payouts.fail(tx, payout, params.get("failure_reason", _PAYOUT_REFUSED))
-        return payout
-
-    return await call.change(payouts.KIND, act)
+    if params["to"] == "sent":
+        _need(payout, "created")
+        payouts.send(tx, payout)
+    elif params["to"] == "paid":
+        _need(payout, "sent")
+        payouts.arrive(tx, payout)
+    else:
+        _need(payout, "created", "sent")
+        payouts.fail(tx, payout, params.get("failure_reason", _PAYOUT_REFUSED))
+    return payout
 
 
 async def open_dispute(call: ControlCall) -> Doc:
@@ -95,43 +99,21 @@ async def open_dispute(call: ControlCall) -> Doc:
     return await call.run(act)
 
 
-async def decide_dispute(call: ControlCall) -> Doc:
+def _decide_dispute(tx: Transaction, dispute: Doc, params: Params) -> Doc:
     """The bank decides a dispute under review."""
-
-    def act(tx: Transaction, dispute: Doc, params: Params) -> Doc:
-        _need(dispute, "under_review")
-        disputes.close(tx, dispute, params["outcome"])
-        return dispute
-
-    return await call.change(disputes.KIND, act)
+    _need(dispute, "under_review")
+    disputes.close(tx, dispute, params["outcome"])
+    return dispute
 
 
-async def charge_customs(call: ControlCall) -> Doc:
+def _charge_customs(tx: Transaction, order: Doc, params: Params) -> Doc:
     """Customs charge a paid order."""
-
-    def act(tx: Transaction, order: Doc, params: Params) -> Doc:
-        clearance.charge(tx, order, params["charged"])
-        return order
-
-    return await call.change(clearance.KIND, act)
+    clearance.charge(tx, order, params["charged"])
+    return order
 
 
 async def list_keys(call: ControlCall) -> Doc:
-    return call.read(api_keys.every)
-
-
-async def create_key(call: ControlCall) -> Doc:
-    return await call.run(lambda tx: api_keys.create(tx, call.params))
-
-
-async def roll_key(call: ControlCall) -> Doc:
-    return await call.change(api_keys.KIND, api_keys.roll)
-
-
-async def trigger_event(call: ControlCall) -> Doc:
-    """Lets an event of a type happen and shows it."""
-    kind, changes = call.params["type"], call.params.get("overrides", {})
-    return await call.run(lambda tx: scenarios.trigger(tx, kind, changes))
+    return build_list(call.read(lambda tx: [public(key) for key in tx.find(api_keys.KIND)]))
 
 
 class _UncheckedObject(Unchecked):
@@ -166,25 +148,18 @@ async def list_endpoints(call: ControlCall) -> Doc:
     return build_list(call.read(shown))
 
 
-async def enable(call: ControlCall) -> Doc:
-    return await _change_endpoint(call, webhook_endpoints.enable)
-
-
-async def disable(call: ControlCall) -> Doc:
-    return await _change_endpoint(call, webhook_endpoints.disable)
-
-
 async def delete(call: ControlCall) -> Doc:
-    await _change_endpoint(call, webhook_endpoints.delete)
+    await _make_endpoint_change(webhook_endpoints.delete)(call)
     return {"id": call.id, "object": webhook_endpoints.KIND, "deleted": True}
 
 
 async def roll_secret(call: ControlCall) -> Doc:
     """Gives an endpoint a new secret, shown this once; the old one signs too for a while."""
     grace = int(call.params.get("expires_in", WEBHOOK_SECRET_GRACE_MAX_SECONDS))
-    return await _change_endpoint(
-        call, lambda tx, endpoint: webhook_endpoints.roll_secret(tx, endpoint, grace)
+    roll = _make_endpoint_change(
+        lambda tx, endpoint: webhook_endpoints.roll_secret(tx, endpoint, grace)
     )
+    return await roll(call)
 
 
 async def list_events(call: ControlCall) -> Doc:
@@ -214,22 +189,25 @@ async def resend(call: ControlCall) -> Doc:
     return build_list([delivery.build_view(call.mode) for delivery in made])
 
 
-async def _change_endpoint(call: ControlCall, act: Callable[[Transaction, Doc], object]) -> Doc:
-    def change(tx: Transaction) -> Doc:
-        endpoint = find_named(tx, webhook_endpoints.KIND, call.id)
+def _make_endpoint_change(act: Callable[[Transaction, Doc], object]) -> Act:
+    """Changes the endpoint in the path; a new secret of it is shown."""
+
+    def change(tx: Transaction, endpoint: Doc, _: Params) -> Doc:
         secret = endpoint["_secret"]
         act(tx, endpoint)
         fresh = endpoint["_secret"]
-        return {**public(endpoint), **({"secret": fresh} if fresh != secret else {})}
+        return {**endpoint, **({"secret": fresh} if fresh != secret else {})}
 
-    return await call.run(change)
+    return _make_change(webhook_endpoints.KIND, change)
 
 
 _ENDPOINT: Final = "/webhook_endpoints/:id"
 _WEBHOOKS: Final = (
     ControlEndpoint("GET", "/webhook_endpoints", list_endpoints),
-    ControlEndpoint("POST", _ENDPOINT + "/enable", enable),
-    ControlEndpoint("POST", _ENDPOINT + "/disable", disable),
+    ControlEndpoint("POST", _ENDPOINT + "/enable", _make_endpoint_change(webhook_endpoints.enable)),
+    ControlEndpoint(
+        "POST", _ENDPOINT + "/disable", _make_endpoint_change(webhook_endpoints.disable)
+    ),
     ControlEndpoint("DELETE", _ENDPOINT, delete),
     ControlEndpoint(
         "POST",
@@ -274,7 +252,7 @@ CONTROLS: Final = (
     ControlEndpoint(
         "POST",
         "/payouts/:id/transition",
-        move_payout,
+        _make_change(payouts.KIND, _move_payout),
         (_to("sent", "paid", "failed"), _reason(payouts.FAILURE_MESSAGES)),
     ),
     ControlEndpoint(
@@ -290,22 +268,31 @@ CONTROLS: Final = (
     ControlEndpoint(
         "POST",
         "/disputes/:id/decide",
-        decide_dispute,
+        _make_change(disputes.KIND, _decide_dispute),
         (Parameter("outcome", Choice(described.RESOURCE.final), required=True),),
     ),
     ControlEndpoint(
         "POST",
         "/orders/:id/customs",
-        charge_customs,
+        _make_change(clearance.KIND, _charge_customs),
         (Parameter("charged", Amount(0), required=True),),
     ),
     ControlEndpoint("GET", "/keys", list_keys),
-    ControlEndpoint("POST", "/keys", create_key, api_keys.CREATE),
-    ControlEndpoint("POST", "/keys/:id/roll", roll_key, api_keys.ROLL),
+    ControlEndpoint(
+        "POST",
+        "/keys",
+        lambda call: call.run(lambda tx: api_keys.create(tx, call.params)),
+        api_keys.CREATE,
+    ),
+    ControlEndpoint(
+        "POST", "/keys/:id/roll", _make_change(api_keys.KIND, api_keys.roll), api_keys.ROLL
+    ),
     ControlEndpoint(
         "POST",
         "/events/trigger",
-        trigger_event,
+        lambda call: call.run(
+            lambda tx: scenarios.trigger(tx, call.params["type"], call.params.get("overrides", {}))
+        ),
         (Parameter("type", EventType(), required=True), Parameter("overrides", _UncheckedObject())),
     ),
 )
