@@ -9,6 +9,7 @@ leaves its field out; an empty amount is an error (promise R97). A name that end
 
 import re
 from collections.abc import Callable, Container, Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from svc.batch.operations import BatchOperation, refuse_unknown
@@ -55,6 +56,7 @@ class _Blank(NamedTuple):
     name: str
 
 
+@dataclass(slots=True)
 class _Spelling:
     """The spelling of a column of whole numbers.
 
@@ -64,10 +66,9 @@ class _Spelling:
         first: the error of the first of these values.
     """
 
-    def __init__(self) -> None:
-        self.with_zeros = 0
-        self.is_mixed = False
-        self.first: UsageError | None = None
+    with_zeros: int = 0
+    is_mixed: bool = False
+    first: UsageError | None = None
 
     def add(self, text: str, error: UsageError) -> None:
         """Notes a value that is not a whole number."""

@@ -10,6 +10,7 @@ import csv
 import io
 from collections.abc import Callable, Container, Iterator
 from contextlib import suppress
+from functools import partial
 from itertools import chain, dropwhile
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Final, Literal, TypeAlias
@@ -81,16 +82,14 @@ def rows_of(
             raise UsageError("--decimals is for a CSV; NDJSON has minor units.", param="--decimals")
         return _json_rows(file)
 
-    def columns_of(head: list[str]) -> Columns:
-        return Columns(
-            head,
-            operation,
-            raw=raw,
-            decimals=decimals,
-            blank_means_all=blank_means_all,
-            ignored=ignored,
-        )
-
+    columns_of = partial(
+        Columns,
+        operation=operation,
+        raw=raw,
+        decimals=decimals,
+        blank_means_all=blank_means_all,
+        ignored=ignored,
+    )
     return _csv_rows(file, columns_of, quick or (lambda *_: None))
 
 

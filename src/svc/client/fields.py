@@ -42,11 +42,7 @@ class Incomplete(UsageError):  # noqa: N818  it describes a body
 def _with_place(row: RequestOption) -> str:
     """Formats the bracket path of a missing field, and those of its alternatives."""
     instead = " with ".join(name.lstrip("-").replace("-", "_") for name in row.instead)
-    return (
-        f"{format_bracket_path(row.path)} (or {instead})"
-        if instead
-        else format_bracket_path(row.path)
-    )
+    return format_bracket_path(row.path) + (f" (or {instead})" if instead else "")
 
 
 def check_body(

@@ -10,7 +10,7 @@ from enum import IntEnum
 from typing import Final, NamedTuple
 
 from svc.client.contradiction import CONTRADICTED
-from svc.delivery.journal.entry import KEY_REUSED, Intent
+from svc.delivery.journal.entry import KEY_REUSED, OBJECT_FAILED, Intent
 
 
 class Known(IntEnum):
@@ -30,10 +30,11 @@ class Known(IntEnum):
 EFFECTIVE: Final = frozenset(one for one in Known if one >= Known.KEY_TAKEN)
 # The code of a row that is not sent because a single command has done the same.
 DONE_BY_HAND: Final = "done_by_hand"
-# The outcome of a results line, as what it says; other outcomes say nothing that a key needs.
+# An outcome by its word, and by the code of its error; other outcomes say nothing that a key needs.
 _OUTCOMES: Final = {"done": Known.DONE, "failed": Known.FAILED, "unknown": Known.UNKNOWN}
 _BY_CODE: Final = {
     ("done", CONTRADICTED): Known.CONTRADICTED,
+    ("done", OBJECT_FAILED): Known.FAILED,
     ("unknown", KEY_REUSED): Known.KEY_TAKEN,
 }
 
@@ -97,16 +98,14 @@ def read_known(intent: Intent) -> Known:
     if intent.is_unresolved:
         return Known.UNKNOWN
     if intent.state == "done":
-        if intent.is_contradicted:
-            return Known.CONTRADICTED
-        return Known.FAILED if intent.is_failed else Known.DONE
+        return read_outcome("done", intent.settled.error_code if intent.settled else None)
     if intent.state == "not_sent":
         return Known.NOT_SENT
     return Known.KEY_TAKEN if intent.is_key_taken else Known.REFUSED
 
 
 def read_outcome(outcome: str, code: str | None) -> Known:
-    """Reads the outcome and the code of the error of a line of a results file."""
+    """Reads an outcome of the journal or of a results file, with the code of its error."""
     return _BY_CODE.get((outcome, code or ""), _OUTCOMES.get(outcome, Known.NOTHING))
 
 

@@ -37,14 +37,8 @@ def indent(text: str, level: int = 0) -> str:
             out.append(_line(level))
         opened = piece in "{["
         level += opened
-        out.append(_add_space(piece, level))
+        out.append(f",{_line(level)}" if piece == "," else ": " if piece == ":" else piece)
     return "".join(out)
-
-
-def _add_space(piece: str, level: int) -> str:
-    if piece == ",":
-        return f",{_line(level)}"
-    return ": " if piece == ":" else piece
 
 
 def _line(level: int) -> str:

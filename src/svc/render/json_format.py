@@ -106,10 +106,6 @@ class Ids(Printer):
             if known is None or isinstance(known, dict | list):
                 without += 1
             else:
-                self._write(_format_plain(known) + "\n")
+                self._write((one_line(known) if isinstance(known, str) else scalar(known)) + "\n")
         if without:
             self._warn(f"{without} without an id; -o json shows them")
-
-
-def _format_plain(value: object) -> str:
-    return one_line(value) if isinstance(value, str) else scalar(value)

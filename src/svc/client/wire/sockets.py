@@ -149,7 +149,8 @@ class SocketWire:
         from svc.client.wire.tls import shake_hands
 
         if self._proxy is not None:
-            place = f"{_bracket_host(self._base_url.host)}:{self._base_url.port}"
+            host = self._base_url.host
+            place = f"{f'[{host}]' if ':' in host else host}:{self._base_url.port}"
             proxy = self._proxy
             sock = Connection(sock).tunnel(place, str(proxy), proxy.authorization, limit)
         return shake_hands(sock, self._base_url.host, self._trusted, limit)
@@ -161,10 +162,6 @@ def _trust(base_url: BaseUrl, ca_bundle: str | None) -> "ssl.SSLContext | None":
     from svc.client.wire.tls import context
 
     return context(ca_bundle)
-
-
-def _bracket_host(host: str) -> str:
-    return f"[{host}]" if ":" in host else host
 
 
 SocketAddress: TypeAlias = tuple[socket.AddressFamily, tuple[str | int | bytes, ...]]

@@ -11,7 +11,7 @@ from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 from svc import service
 from svc.client.call import Call
-from svc.client.contradiction import CONTRADICTED, Contradiction, id_in
+from svc.client.contradiction import Contradiction, id_in
 from svc.client.reply import Reply
 from svc.client.request import (
     Prepared,
@@ -198,18 +198,6 @@ class Intent(NamedTuple):
     def begins_anew(self) -> bool:
         """Whether no earlier sending has, or may have, been carried out."""
         return not (self.is_unresolved or self.state == "done")
-
-    @property
-    def is_contradicted(self) -> bool:
-        """Whether it was carried out and its answer contradicts the request (promise R15)."""
-        code = self.settled.error_code if self.settled is not None else None
-        return self.state == "done" and code == CONTRADICTED
-
-    @property
-    def is_failed(self) -> bool:
-        """Whether it was carried out and its object has failed since (promise R117)."""
-        code = self.settled.error_code if self.settled is not None else None
-        return self.state == "done" and code == OBJECT_FAILED
 
     @property
     def is_key_taken(self) -> bool:

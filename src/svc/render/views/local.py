@@ -13,114 +13,11 @@ _STATE: Final = ViewField("state", "State", "status")
 _RECEIVED: Final = ViewField("received_at", "Received", "time", rank=1)
 _ERROR: Final = ViewField("error", "Error")
 
-KEPT_DELIVERY: Final = view(
-    "Delivery",
-    "id type state received_at:1 status:2 error:3 target:4",
-    _TYPE,
-    ViewField("object_id", "Object", "id"),
-    _RECEIVED,
-    ViewField("verified", "Verified", "flag"),
-    ViewField("copies", "More copies", "number"),
-    ViewField("target", "Target", "id"),
-    ViewField("status", "Answer", "number"),
-    _ERROR,
-    ViewField("attempts", "Attempts", "number"),
-    also=(_STATE,),
-    status=_STATE,
-    parts=(
-        Part(
-            "targets",
-            "Targets",
-            columns=(
-                ViewField("url", "To", "id"),
-                _STATE,
-                ViewField("status", "Answer", "number"),
-                ViewField("attempts", "Attempts", "number"),
-                ViewField("next_at", "Next try", "time"),
-                _ERROR,
-            ),
-        ),
-        Part(
-            "forwards",
-            "Forwards",
-            columns=(
-                ViewField("started_at", "When", "time"),
-                ViewField("status", "Answer", "number"),
-                ViewField("url", "To", "id"),
-                ViewField("milliseconds", "Took (ms)", "number"),
-                ViewField("attempt", "Try", "number"),
-                ViewField("replay", "Replay", "flag"),
-                _ERROR,
-                ViewField("reply", "Reply"),
-            ),
-        ),
-        Part("headers", "Headers"),
-        Part("payload", "Payload", nested=True),
-    ),
-)
-
-TIMELINE: Final = View(
-    title="Timeline",
-    fields=(),
-    parts=(
-        Part(
-            "objects",
-            "What the service says now",
-            columns=(
-                ViewField("id", "Object", "id"),
-                ViewField("status", "Status", "status"),
-                ViewField("amount", "Amount", "counter"),
-                ViewField("amount_refunded", "Refunded", "counter"),
-            ),
-        ),
-        Part(
-            "steps",
-            "Steps",
-            columns=(
-                ViewField("time", "When", "time"),
-                ViewField("what", "What"),
-            ),
-        ),
-        Part(
-            "gaps",
-            "Missing",
-            columns=(ViewField("what", "What"),),
-        ),
-    ),
-)
-MISSED_EVENT: Final = view(
-    "Event that never came",
-    "type object_id sent_at:1 retried_until:2",
-    _TYPE,
-    ViewField("object_id", "Object", "id"),
-    ViewField("sent_at", "Sent", "time", rank=1),
-    ViewField("sent_after", "Sent after", "time", rank=3),
-    ViewField("retried_until", "Tried until", "time", rank=2),
-)
 
 _PROFILE: Final = ViewField("profile", "Profile", "id")
 _ORIGIN: Final = ViewField("origin", "Origin", "id")
 _MODE: Final = ViewField("mode", "Mode", "id")
 
-WHOAMI: Final = View(
-    title="Account in use",
-    fields=(
-        _PROFILE,
-        _ORIGIN,
-        _MODE,
-        ViewField("sandbox", "Sandbox", "flag"),
-        ViewField("key", "Key", "id"),
-        ViewField("key_kind", "Kind of key"),
-        ViewField("key_source", "Comes from"),
-        ViewField("key_added", "Added", "time"),
-        ViewField("key_age_days", "Age (days)", "number"),
-        ViewField("proxy", "Proxy", "id"),
-        ViewField("reachable", "Reachable", "flag"),
-        ViewField("key_accepted", "Key accepted", "flag"),
-        ViewField("service_time", "Service time", "time"),
-        ViewField("limits", "Limits"),
-    ),
-)
 
 _STORED: Final = (
     _PROFILE,
@@ -138,7 +35,6 @@ _STORED: Final = (
     ViewField("same_account", "Same account", "flag", rank=4),
     ViewField("removed", "Removed", "flag", rank=4),
 )
-STORED_KEY: Final = View(title="Key", columns=_STORED, fields=_STORED)
 
 _OF_PROFILE: Final = (
     ViewField("name", "Name", "id"),
@@ -152,21 +48,115 @@ _OF_PROFILE: Final = (
     ViewField("key_command", "Key command", "id", rank=4),
     ViewField("removed", "Removed", "flag", rank=4),
 )
-NAMED_PROFILE: Final = View(title="Profile", columns=_OF_PROFILE, fields=_OF_PROFILE)
-
-# The names of its settings are those that `svc config set` takes.
-CONFIGURATION: Final = View(title="Configuration")
 
 VIEWS: Final = {
-    "kept_delivery": KEPT_DELIVERY,
-    "missed_event": MISSED_EVENT,
-    "timeline": TIMELINE,
-    "whoami": WHOAMI,
-    "key": STORED_KEY,
-    "profile": NAMED_PROFILE,
-    "config": CONFIGURATION,
+    "kept_delivery": view(
+        "Delivery",
+        "id type state received_at:1 status:2 error:3 target:4",
+        _TYPE,
+        ViewField("object_id", "Object", "id"),
+        _RECEIVED,
+        ViewField("verified", "Verified", "flag"),
+        ViewField("copies", "More copies", "number"),
+        ViewField("target", "Target", "id"),
+        ViewField("status", "Answer", "number"),
+        _ERROR,
+        ViewField("attempts", "Attempts", "number"),
+        also=(_STATE,),
+        status=_STATE,
+        parts=(
+            Part(
+                "targets",
+                "Targets",
+                columns=(
+                    ViewField("url", "To", "id"),
+                    _STATE,
+                    ViewField("status", "Answer", "number"),
+                    ViewField("attempts", "Attempts", "number"),
+                    ViewField("next_at", "Next try", "time"),
+                    _ERROR,
+                ),
+            ),
+            Part(
+                "forwards",
+                "Forwards",
+                columns=(
+                    ViewField("started_at", "When", "time"),
+                    ViewField("status", "Answer", "number"),
+                    ViewField("url", "To", "id"),
+                    ViewField("milliseconds", "Took (ms)", "number"),
+                    ViewField("attempt", "Try", "number"),
+                    ViewField("replay", "Replay", "flag"),
+                    _ERROR,
+                    ViewField("reply", "Reply"),
+                ),
+            ),
+            Part("headers", "Headers"),
+            Part("payload", "Payload", nested=True),
+        ),
+    ),
+    "missed_event": view(
+        "Event that never came",
+        "type object_id sent_at:1 retried_until:2",
+        _TYPE,
+        ViewField("object_id", "Object", "id"),
+        ViewField("sent_at", "Sent", "time", rank=1),
+        ViewField("sent_after", "Sent after", "time", rank=3),
+        ViewField("retried_until", "Tried until", "time", rank=2),
+    ),
+    "timeline": View(
+        title="Timeline",
+        fields=(),
+        parts=(
+            Part(
+                "objects",
+                "What the service says now",
+                columns=(
+                    ViewField("id", "Object", "id"),
+                    ViewField("status", "Status", "status"),
+                    ViewField("amount", "Amount", "counter"),
+                    ViewField("amount_refunded", "Refunded", "counter"),
+                ),
+            ),
+            Part(
+                "steps",
+                "Steps",
+                columns=(
+                    ViewField("time", "When", "time"),
+                    ViewField("what", "What"),
+                ),
+            ),
+            Part(
+                "gaps",
+                "Missing",
+                columns=(ViewField("what", "What"),),
+            ),
+        ),
+    ),
+    "whoami": View(
+        title="Account in use",
+        fields=(
+            _PROFILE,
+            _ORIGIN,
+            _MODE,
+            ViewField("sandbox", "Sandbox", "flag"),
+            ViewField("key", "Key", "id"),
+            ViewField("key_kind", "Kind of key"),
+            ViewField("key_source", "Comes from"),
+            ViewField("key_added", "Added", "time"),
+            ViewField("key_age_days", "Age (days)", "number"),
+            ViewField("proxy", "Proxy", "id"),
+            ViewField("reachable", "Reachable", "flag"),
+            ViewField("key_accepted", "Key accepted", "flag"),
+            ViewField("service_time", "Service time", "time"),
+            ViewField("limits", "Limits"),
+        ),
+    ),
+    "key": View(title="Key", columns=_STORED, fields=_STORED),
+    "profile": View(title="Profile", columns=_OF_PROFILE, fields=_OF_PROFILE),
+    # The names of its settings are those that `svc config set` takes.
+    "config": View(title="Configuration"),
 }
-
 
 _OPERATION: Final = ViewField("operation", "Operation", "id")
 _REQUEST_ERROR: Final = ViewField("error_code", "Error", "id", rank=3)

@@ -102,7 +102,8 @@ def test_what_was_carried_out_otherwise_than_asked_is_told_apart(
         intents.settle(made, settled)
     kept = intents.find(made.id)
     assert kept is not None
-    assert kept.is_contradicted is contradicted
+    code = kept.settled.error_code if kept.settled is not None else None
+    assert (kept.state == "done" and code == CONTRADICTED) is contradicted
 
 
 def test_an_answer_that_contradicts_its_request_is_no_witness(intents: Journal) -> None:
