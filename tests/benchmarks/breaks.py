@@ -125,17 +125,20 @@ def check(copy: TreeCopy, promise: Promise) -> bool:
             print(f"   {patch.name}: not needed, its tests failed before it", flush=True)
             continue
         if apply_patch(copy, patch):
+            before, at = len(promise.failed), time.monotonic()
             try:
                 run_break(copy, promise, patch, tests)
             finally:
                 assert apply_patch(copy, patch, undo=True)
+            noticed = f"{len(promise.failed) - before} of {len(tests)} fail"
+            print(f"   {patch.name}: {noticed}, {time.monotonic() - at:.0f} s", flush=True)
         else:
             fits = False
             print(f"   {patch.name}: does not apply any more", flush=True)
     state = (
         "no patch" if not promise.patches else f"{len(promise.failed)} of {len(promise.tests)} fail"
     )
-    print(f"R{promise.number}: {state}, {time.monotonic() - began:.0f} s", flush=True)
+    print(f"R{promise.number}: {state}, {time.monotonic() - began:.0f} s in all", flush=True)
     for test in promise.unnoticed if promise.patches else ():
         print(f"   still passes: {test}", flush=True)
     return fits and bool(promise.patches) and not promise.unnoticed
