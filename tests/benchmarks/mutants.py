@@ -417,15 +417,15 @@ class MutantsCopy(TreeCopy):
         text = file.read_text(encoding="utf-8")
         near, far = self._choose(mutant)
         folders = self._find_folders(mutant.module)
-        second = ["-n2", *self._second.get(mutant.module.partition("/")[0], [])]
+        second = self._second.get(mutant.module.partition("/")[0], [])
         for place, tests in (("near", near), ("near", folders), ("far", far), ("second", second)):
             skipped: list[str] = []
             while tests:
                 (self.folder / "asked.txt").write_text("\n".join(tests), encoding="utf-8")
                 file.write_text(applied(mutant, text), encoding="utf-8")
-                without = [f"--deselect={one}" for one in skipped]
+                more = [f"--deselect={one}" for one in skipped] + ["-n2"] * (tests is second)
                 try:
-                    code = self.pytest("-x", *without, "@asked.txt", seconds=LIMIT_SECONDS)
+                    code = self.pytest("-x", *more, "@asked.txt", seconds=LIMIT_SECONDS)
                 finally:
                     file.write_text(text, encoding="utf-8")
                 if code in (0, 5):
