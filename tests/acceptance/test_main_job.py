@@ -144,7 +144,10 @@ def test_quickstart_tells_its_steps_beside_a_result_for_programs(tmp_path: Path)
         timeout=60,
     )
     assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout)["verified"] is True
+    told = json.loads(done.stdout)
+    assert (told["verified"], told["forwarded"]) == (True, True)
+    prefixes = {"order": "ord_", "payment": "pay_", "event": "evt_", "refund": "rf_"}
+    assert all(told[name].startswith(prefix) for name, prefix in prefixes.items())
     steps = [line[0] for line in done.stderr.splitlines() if line[1:3] == "  " and line[0] != " "]
     assert steps == ["1", "2", "3", "4", "5", "6"]
     assert f"   $ {program} sandbox start --detach\n" in done.stderr

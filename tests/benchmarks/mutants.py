@@ -44,6 +44,7 @@ READERS: Final = re.compile(r"test_(architecture|copied_facts|house|mutants|prom
 TESTS_SECONDS: Final = 60.0
 LIMIT_SECONDS: Final = 150.0
 _QUICK_SECONDS: Final = 0.02
+_SIDE_BY_SIDE: Final = ["-n3"]  # whole folders: their tests mostly wait
 
 SWAPS: Final[dict[type[ast.AST], type[ast.AST]]] = {
     ast.Lt: ast.LtE,
@@ -423,7 +424,9 @@ class MutantsCopy(TreeCopy):
             while tests:
                 (self.folder / "asked.txt").write_text("\n".join(tests), encoding="utf-8")
                 file.write_text(applied(mutant, text), encoding="utf-8")
-                more = [f"--deselect={one}" for one in skipped] + ["-n2"] * (tests is second)
+                more = [f"--deselect={one}" for one in skipped] + _SIDE_BY_SIDE * (
+                    tests in (folders, second)
+                )
                 try:
                     code = self.pytest("-x", *more, "@asked.txt", seconds=LIMIT_SECONDS)
                 finally:

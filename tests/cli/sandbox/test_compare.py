@@ -142,6 +142,20 @@ def test_nonsense_leaves_nothing_to_be_told(svc: Svc, monkeypatch: pytest.Monkey
     assert "assumptions_not_told" in found.err
 
 
+def test_answer_of_another_form_is_a_difference(sandbox: Sandbox, svc: Svc) -> None:
+    """What is looked for is not there to be looked at: said in words, and not that it is null."""
+
+    def no_list(one: Passing) -> None:
+        if one.is_like(r"GET /v1/\w+\?limit=1 "):
+            one.data["data"] = 7
+
+    with differing(sandbox.port, answered=no_list) as origin:
+        env = {"SVC_BASE_URL": origin}
+        found = json.loads(svc("sandbox", "compare", "-o", "json", env=env).out)
+    answered = [each["answered"] for each in found["findings"] if each["result"] == "different"]
+    assert any(str(one).startswith("nothing of this form: length()") for one in answered), answered
+
+
 def test_difference_is_told_with_the_request_and_both_answers(sandbox: Sandbox, svc: Svc) -> None:
     """For people: the row, what was asked, both answers, and what it means."""
 

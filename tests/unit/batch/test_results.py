@@ -312,4 +312,5 @@ def test_a_file_that_has_not_been_read_is_not_replaced(path: Path) -> None:
         with pytest.raises(LocalError, match="changed since it was read") as caught:
             results.begin([line(1)])
     assert (caught.value.code, caught.value.exit_code) == ("results_changed", 10)
+    assert caught.value.param == "--results"
     assert [one["id"] for one in read(path)] == ["rf_1"]

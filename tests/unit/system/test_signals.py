@@ -172,6 +172,21 @@ def test_what_is_begun_in_the_block_is_ended_before_a_signal_is_answered() -> No
     assert made == ["whole"]
 
 
+def test_a_signal_behind_such_a_block_is_answered_at_once() -> None:
+    """Blocks inside one another hold it back until the outermost has ended, and no longer."""
+
+    def stop() -> None:
+        with watch(no_word):
+            with signals.defer_stop(), signals.defer_stop():
+                pass
+            signal.raise_signal(signal.SIGTERM)
+            signals.raise_if_stopped()
+            raise AssertionError
+
+    with pytest.raises(Stopped):
+        stop()
+
+
 def test_an_error_of_a_block_that_holds_back_goes_on() -> None:
     """It ends the block as it would."""
     with pytest.raises(KeyError), watch(no_word), signals.defer_stop():

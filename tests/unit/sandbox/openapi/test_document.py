@@ -13,6 +13,7 @@ import pytest
 from support.launching import launched
 from svc.sandbox.openapi.document import OPERATIONS, document
 from svc.sandbox.openapi.errors import BY_STATUS, KEY_REUSED, refusals_of
+from svc.sandbox.parameters.schema import SHARED
 from svc.service.errors import CODES, codes_of
 
 SANDBOX = Path(__file__).parents[4] / "src" / "svc" / "sandbox"
@@ -81,6 +82,20 @@ def test_every_schema_is_a_schema(name: str) -> None:
     """Each schema of the document is valid JSON Schema of the dialect of OpenAPI 3.1."""
     schema = {**DOCUMENT["components"]["schemas"][name], "components": DOCUMENT["components"]}
     jsonschema_rs.meta.validate(schema)
+
+
+def test_what_many_schemas_share_says_what_it_is() -> None:
+    """Who generates a client reads it there."""
+    assert all(schema["description"].endswith(".") for schema in SHARED.values())
+    named = [DOCUMENT["components"]["schemas"][name] for name in SHARED]
+    assert named == [*SHARED.values()]
+
+
+def test_an_amount_that_was_given_is_answered_as_a_number() -> None:
+    """Between the same bounds; one that the service has reckoned may be larger."""
+    amounts = DOCUMENT["components"]["schemas"]["Order"]["properties"]
+    assert amounts["amount"]["type"] == amounts["amount_total"]["type"] == "integer"
+    assert ("maximum" in amounts["amount"], "maximum" in amounts["amount_total"]) == (True, False)
 
 
 @pytest.mark.parametrize("operation", [operation for operation in OPERATIONS if operation.example])

@@ -39,6 +39,7 @@ def test_card_is_declined_with_its_code(number: str, code: str, kind: str) -> No
     """Each declining number has its code and kind; only 8013 is rescued by a smart retry."""
     card = assess(number)
     assert (card.problem, card.decline_code, card.decline_type) == (None, code, kind)
+    assert code not in cards.message_for(code)  # a sentence of its own
     assert card.rescued == (number == "4000000000008013")
     assert card.challenge == (number == "4000008400001629")
 
@@ -68,6 +69,7 @@ def test_wrong_number_is_incorrect(number: str) -> None:
         (1, 2027, None),
         (9, 26, "expired_card"),
         (10, 26, None),
+        (12, 1000, "expired_card"),
         (0, 2030, "expired_card"),
         (13, 2030, "expired_card"),
     ],
