@@ -146,6 +146,7 @@ def test_quickstart_tells_its_steps_beside_a_result_for_programs(tmp_path: Path)
     assert done.returncode == 0, done.stderr
     told = json.loads(done.stdout)
     assert (told["verified"], told["forwarded"]) == (True, True)
+    assert told["seconds"] == round(told["seconds"], 1)
     prefixes = {"order": "ord_", "payment": "pay_", "event": "evt_", "refund": "rf_"}
     assert all(told[name].startswith(prefix) for name, prefix in prefixes.items())
     steps = [line[0] for line in done.stderr.splitlines() if line[1:3] == "  " and line[0] != " "]

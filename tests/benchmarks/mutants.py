@@ -44,7 +44,6 @@ READERS: Final = re.compile(r"test_(architecture|copied_facts|house|mutants|prom
 TESTS_SECONDS: Final = 60.0
 LIMIT_SECONDS: Final = 150.0
 _QUICK_SECONDS: Final = 0.02
-_SIDE_BY_SIDE: Final = ["-n3"]  # whole folders: their tests mostly wait
 
 SWAPS: Final[dict[type[ast.AST], type[ast.AST]]] = {
     ast.Lt: ast.LtE,
@@ -386,8 +385,7 @@ class MutantsCopy(TreeCopy):
         if mutant.at_import:
             # Whoever only looks at a table that is made there runs none of its lines.
             reached = {*self._lines.get(mutant.module, ())}
-            quick = [one for one, took in self._seconds.items() if took <= _QUICK_SECONDS]
-            reached |= {one for one in quick if is_near(one, mutant.module)}
+            reached |= {one for one, took in self._seconds.items() if took <= _QUICK_SECONDS}
         else:
             spread = range(mutant.line, mutant.last + 1)
             at = (f"{mutant.module}:{line}" for line in spread)
@@ -424,9 +422,9 @@ class MutantsCopy(TreeCopy):
             while tests:
                 (self.folder / "asked.txt").write_text("\n".join(tests), encoding="utf-8")
                 file.write_text(applied(mutant, text), encoding="utf-8")
-                more = [f"--deselect={one}" for one in skipped] + _SIDE_BY_SIDE * (
-                    tests in (folders, second)
-                )
+                more = [f"--deselect={one}" for one in skipped]
+                if tests is not near and (mutant.at_import or tests is not far):
+                    more += ["-n3"]  # many, or whole folders whose tests mostly wait
                 try:
                     code = self.pytest("-x", *more, "@asked.txt", seconds=LIMIT_SECONDS)
                 finally:

@@ -64,3 +64,12 @@ def test_without_a_keyring_it_says_what_that_means(
     assert "used again" not in said[0].err + said[1].err
     assert holding(isolated, b"we_1") != []
     assert holding(isolated, b"whsec_") == []
+
+
+@pytest.mark.usefixtures("real")
+def test_own_secret_of_a_logs_reader_is_shown_only_where_it_can_be_kept(svc: Svc) -> None:
+    """Without a keyring each run has another one, and where that stands is said."""
+    done = svc("events", "listen", "--from", "nats://127.0.0.1:1/shop", "--print-secret")
+    assert (done.code, done.out) == (4, "")
+    assert done.error["type"] == "key_store_error"
+    assert "in SVC_WEBHOOK_SECRET of --exec" in done.error["message"]

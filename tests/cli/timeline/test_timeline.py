@@ -50,6 +50,7 @@ def test_a_refund_and_whether_the_shop_knows(svc: Svc, refunded: Refunded) -> No
         assert (story["service"], story["gaps"]) == ("told", [])
         assert {one["id"] for one in story["objects"]} == refunded.ids
         steps = story["steps"]
+        assert all(one["time"].startswith("20") for one in steps)
         assert steps == sorted(steps, key=lambda one: str(one["time"]))
         assert kinds(steps, "request") == ["refunds.create: done"]
         assert len(kinds(steps, "event")) == 4

@@ -199,9 +199,7 @@ class LogConnection:
             got = await self._client.gather(subject, payload, seconds, most=most)
             answers = [_message(one) for one in got]
             if answers[0].status == _NO_RESPONDER:
-                raise NoResponder(
-                    "The log does not answer (no leader, or JetStream is off).", retryable=True
-                )
+                raise NoResponder("The log does not answer (no leader, or JetStream is off).")
             return answers
 
         return await self._by_api(verb, asked)

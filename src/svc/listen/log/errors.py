@@ -22,9 +22,12 @@ _WORDS: Final = {
 
 
 class LogDown(NetworkError):  # noqa: N818  it says what is the matter
-    """The log was not reached, or did not answer in time."""
+    """The log was not reached, or did not answer in time: it may be tried again."""
 
     type = "log_unavailable"
+
+    def __init__(self, message: str, *, code: str | None = None, hint: str | None = None) -> None:
+        super().__init__(message, code=code, hint=hint, retryable=True)
 
 
 class NoResponder(LogDown):
@@ -49,9 +52,9 @@ class worded:  # noqa: N801  a context manager reads as a word
         from nats.errors import Error, NoRespondersError
 
         if isinstance(error, NoRespondersError):
-            raise NoResponder(f"The log: {in_words(error)}.", retryable=True) from error
+            raise NoResponder(f"The log: {in_words(error)}.") from error
         if isinstance(error, Error | TimeoutError | OSError):
-            raise LogDown(f"The log: {in_words(error)}.", retryable=True) from error
+            raise LogDown(f"The log: {in_words(error)}.") from error
 
 
 def in_words(error: BaseException) -> str:
@@ -82,7 +85,6 @@ def build_unreachable(address: LogAddress, trouble: BaseException | None) -> Svc
     return LogDown(
         f"The log {address} cannot be reached: {text}.",
         code="log_unavailable",
-        retryable=True,
         hint="Look whether a majority of its servers runs, and at address and certificate",
     )
 
@@ -118,7 +120,6 @@ def no_majority(address: LogAddress) -> LogDown:
     return LogDown(
         f"Fewer than a majority of the servers of {address} run: nothing is taken.",
         code=NO_MAJORITY,
-        retryable=True,
         hint="Start a second server; what was acknowledged is on a majority of them",
     )
 

@@ -51,7 +51,7 @@ async def read_page(
     before = [0, *(one.seq for one in page)]
     said = [int(one.headers.get("Nats-Last-Sequence", "-1")) for one in (*messages, end)]
     if end.status != _END or said[1:] != before[1:]:
-        raise LogDown("The log: a message was lost on the way.", retryable=True)
+        raise LogDown("The log: a message was lost on the way.")
     return page
 
 

@@ -27,8 +27,9 @@ def test_limit_holds_where_a_fake_opening_swallows_its_cancellation() -> None:
 
     address = LogAddress.parse("nats://127.0.0.1:1/shop", "--from")
     client = Swallowing(address, Credentials.parse("anna:pw", "test"), None)
-    with pytest.raises(LogDown):
+    with pytest.raises(LogDown) as caught:
         asyncio.run(asyncio.wait_for(client.get_ready(0.1), 20))
+    assert caught.value.retryable
 
 
 INFO = {"server_id": "a", "version": "2.11.0", "proto": 1, "headers": True, "max_payload": 1 << 20}

@@ -15,6 +15,9 @@ from svc.cli.events.screen.ndjson import JsonRecords, as_ndjson
 from svc.listen.output_records import (
     EventReceived,
     Forwarded,
+    LogReplaced,
+    LogState,
+    Missed,
     Rejected,
     TargetAway,
     TunnelDown,
@@ -351,3 +354,19 @@ def test_a_target_that_is_away_says_what_waits_and_why(next_in: float | None, wh
 def test_a_forward_that_was_signed_anew_says_so() -> None:
     """R123: the handler verifies what it gets after a night; the screen tells that it is not old."""
     assert "  signed anew  " in lines(None).forward(replace(FORWARD, signed_anew=True))
+
+
+@pytest.mark.parametrize(
+    ("record", "words"),
+    [
+        (LogReplaced(AT, "nats://a/shop", 10, 4, 6), "log replaced  The log "),
+        (LogState(AT, "nats://a/shop", "it is away"), "log down  it is away"),
+        (LogState(AT, "nats://a/shop", None), "log up  nats://a/shop"),
+        (Missed(AT, 1234, "nats://a/shop"), "missed  1,234 events had been dropped for their age"),
+    ],
+)
+def test_what_happens_to_a_teams_log_is_a_line(
+    record: LogState | Missed | LogReplaced, words: str
+) -> None:
+    """Each under a word of its own."""
+    assert f"14:03:22.104  {words}" in lines(None).log(record)

@@ -3,6 +3,7 @@
 import asyncio
 import io
 import os
+import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -160,6 +161,22 @@ def test_what_is_not_read_is_given_up_when_a_signal_came(
     assert printed.end() is printed.streams
     printed.streams.stdout.write(LINE)
     assert time.monotonic() - started < 5
+
+
+def test_what_is_said_outside_of_a_loop_waits_for_its_reader(
+    pipe: tuple[int, io.TextIOWrapper], tmp_path: Path
+) -> None:
+    """More than a pipe holds is written whole."""
+    reading, stream = pipe
+    printed, _ = printing_to(tmp_path, stream, io.StringIO())
+    read: list[str] = []
+    reader = threading.Thread(target=lambda: read.append(read_now(reading, 200)), daemon=True)
+    reader.start()
+    for _ in range(200):
+        printed.streams.stdout.write(LINE)
+    assert printed.end() is printed.real
+    reader.join()
+    assert read == [LINE * 200]
 
 
 def drained(output: UnwrittenOutput) -> str:
