@@ -249,7 +249,8 @@ def test_what_is_held_up_is_cut_off_and_says_what_was_done(sandbox: Sandbox, num
     os.close(reading)
     assert process.returncode == 128 + number
     error = json.loads(err)["error"]
-    assert (error["code"], error["outcome"]) == ("stopped", "done")
+    assert (error["type"], error["code"]) == ("interrupted", "stopped")
+    assert error["outcome"] == "done"
     assert len(sandbox.control("GET", "/requests")["data"]) == 1
 
 

@@ -49,3 +49,4 @@ def test_one_file_says_that_it_has_no_sandbox(monkeypatch: pytest.MonkeyPatch) -
     with pytest.raises(LocalError, match="cannot start a sandbox") as refused:
         build_own_command("svc", {})
     assert "pipx install svc-cli" in str(refused.value.hint)
+    assert refused.value.code == "no_sandbox_in_this_build"

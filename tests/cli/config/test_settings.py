@@ -2,6 +2,7 @@
 
 import fcntl
 import os
+import re
 import socket
 from datetime import UTC, datetime
 from pathlib import Path
@@ -297,6 +298,7 @@ def test_whoami_says_what_a_command_would_use(svc: Svc, sandbox: Sandbox) -> Non
     }
     shown = svc("whoami", "-o", "human").out
     assert sandbox.url in shown
+    assert re.search(r"^ *Mode  +test$", shown, re.MULTILINE)
     assert "SVC_API_KEY" in shown
 
 

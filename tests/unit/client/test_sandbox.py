@@ -1,6 +1,7 @@
 """Calls to a sandbox's controls."""
 
 import json
+from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -70,11 +71,13 @@ def test_another_machine_is_never_asked(url: str) -> None:
 )
 def test_what_is_no_sandbox_gets_no_call(answer: RawReply, fake: Any) -> None:
     """Something else on loopback is refused with exit 2, and the call is not sent."""
-    control, wire = fake(answer)
+    control, wire = fake(answer, answer)
     with pytest.raises(UsageError) as caught:
         control.send(control_call("POST", "reset"))
     assert int(caught.value.exit_code) == 2
-    assert len(wire.requests) == 1
+    with pytest.raises(UsageError):
+        control.download(control_call("GET", "export"), BytesIO())
+    assert [each.target for each in wire.requests] == ["/_sandbox/health"] * 2
 
 
 def test_no_sandbox_running_says_how_to_start_one(fake: Any) -> None:

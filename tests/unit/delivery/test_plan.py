@@ -213,6 +213,15 @@ def test_another_label_is_another_occasion_and_not_within_seven_days_unasked(des
     assert (len(todo.tasks), len(todo.noted), todo.stop) == (1, 1, None)
 
 
+def test_another_label_is_another_occasion_than_a_single_command_too(desk: Desk) -> None:
+    """R115: what was done by hand before is no reason to leave a row of it out."""
+    single(desk, 200, DONE)
+    november = BatchName(REFUNDS.name, REFUNDS.operation, SCOPE, "2026-11")
+    assert amounts(desk.plan(200).held) == [200]
+    todo = desk.plan(200, batch=november)
+    assert (len(todo.tasks), amounts(todo.held), amounts(todo.noted)) == (1, [], [])
+
+
 def test_a_copy_of_a_batch_is_not_run_a_second_time_unasked(desk: Desk) -> None:
     """R115: another name, the same rows."""
     desk.run({100: DONE, 200: REFUSED})

@@ -474,6 +474,8 @@ def test_what_every_event_follows_from() -> None:
     """An audit finds an event by the object that shows it; none is left out."""
     implied = {each.event for noun in service.nouns() for each in noun.implies}
     assert implied == set(EVENT_TYPES)
+    for noun in service.nouns():
+        assert {each.status for each in noun.implies} - {None, ""} <= {*noun.statuses}, noun.name
 
 
 def test_countries() -> None:

@@ -138,9 +138,12 @@ def test_a_signal_that_ends_nothing_ends_no_wait() -> None:
 def test_only_the_main_thread_is_stopped() -> None:
     """Workers are told by it; what is raised in them would end a request under way."""
     ended: list[bool] = []
+    slept: list[float] = []
 
     def work() -> None:
+        began = time.monotonic()
         signals.sleep(0.1)
+        slept.append(time.monotonic() - began)
         signals.raise_if_stopped()
         ended.append(signals.wait(threading.Event().wait, 0.01))
 
@@ -155,6 +158,7 @@ def test_only_the_main_thread_is_stopped() -> None:
         stop_beside(worker)
     worker.join()
     assert ended == [False]
+    assert slept[0] >= 0.1
 
 
 def test_what_is_begun_in_the_block_is_ended_before_a_signal_is_answered() -> None:

@@ -49,7 +49,7 @@ class LateSigner:
         signed, now = parse_signed_at(headers), self._clock.now()
         if signed is None or now - signed <= LATE_SECONDS:
             return headers, False
-        lines = headers.splitlines(keepends=True)
+        lines = headers.splitlines()
         first = [line.partition(b":")[2].strip() for line in lines if _is_signature(line)]
         fresh = sign_anew(headers, body, self.secrets, now)
         return b"%s%s: %s\r\n" % (fresh, ORIGINAL_SIGNATURE_HEADER.encode(), first[0]), True

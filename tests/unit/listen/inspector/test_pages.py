@@ -126,10 +126,25 @@ def test_list_shows_what_came(watched: WatchedListener) -> None:
     assert "22:13:20.000" in said
 
 
+KNOWN_ELEMENTS = set(
+    "a article aside bdi body button code dd details div dl dt fieldset footer form h1 h2 h3 head "
+    "header html input kbd label legend li link main meta nav ol option p pre script search section "
+    "select small span strong summary table tbody td th thead time title tr ul".split()
+)
+
+
 def test_empty_list_says_so(watched: WatchedListener) -> None:
     """Before anything came, and where a filter finds nothing."""
     assert "Nothing was received yet." in watched.get().body
     assert "Nothing fits this filter." in watched.get("?text=x").body
+
+
+def test_pages_are_of_elements_that_browsers_know(watched: WatchedListener) -> None:
+    """One that is unknown is drawn all the same, and means nothing to a screen reader."""
+    watched.send(event(2, "payment.failed"))
+    watched.settled(1)
+    used = set(re.findall(r"<([a-z]\w*)", watched.get().body + watched.get("delivery/evt_2").body))
+    assert {"section", "form"} <= used <= KNOWN_ELEMENTS, used - KNOWN_ELEMENTS
 
 
 def test_detail_shows_everything(watched: WatchedListener) -> None:

@@ -96,6 +96,7 @@ def test_an_amount_that_was_given_is_answered_as_a_number() -> None:
     amounts = DOCUMENT["components"]["schemas"]["Order"]["properties"]
     assert amounts["amount"]["type"] == amounts["amount_total"]["type"] == "integer"
     assert ("maximum" in amounts["amount"], "maximum" in amounts["amount_total"]) == (True, False)
+    assert amounts["amount"]["minimum"] == 1
 
 
 @pytest.mark.parametrize("operation", [operation for operation in OPERATIONS if operation.example])
