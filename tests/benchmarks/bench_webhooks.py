@@ -123,7 +123,7 @@ async def deliver(
         tx.update_settings({"webhook_delivery": "manual"})
         url = f"http://127.0.0.1:{port}/hook"
         for _ in range(asked.endpoints):
-            webhook_endpoints.create_endpoint(tx, url=url, events=[_TYPE], description=None)
+            webhook_endpoints.create(tx, {"url": url, "events": [_TYPE]})
         for number in range(asked.events // asked.endpoints):
             tx.emit(_TYPE, {"id": f"ord_{number}", "object": "order", "text": "x" * 1000})
 

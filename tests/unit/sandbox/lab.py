@@ -238,6 +238,6 @@ def add_endpoint(url: str, *types: str) -> Callable[[Transaction], Doc]:
 
     def add(tx: Transaction) -> Doc:
         events = list(types) or ["order.paid"]
-        return webhook_endpoints.create_endpoint(tx, url=url, events=events, description=None)
+        return webhook_endpoints.create(tx, {"url": url, "events": events})
 
     return add

@@ -83,6 +83,7 @@ def start(
     _refuse_two_beginnings(import_, fixture=fixture, seed=seed)
     reach = reach_of(bind, allow_host or (), tls=tls)
     folder = None if db == MEMORY and not tls else session.paths.sandbox_dir
+    bundle = session.settings.ca_bundle
     options = LaunchOptions(
         db=_database(folder, db),
         port=port,
@@ -94,16 +95,10 @@ def start(
         hosts=reach.hosts,
         state=_state(session, import_, allow_remote=allow_remote),
         settings=settings_like(session, like),
-        ca_bundle=_find_bundle(session),
+        ca_bundle=None if bundle is None else str(Path(bundle).absolute()),
         **certificate_for(session, folder, tls=tls, own=(certificate, private_key)),
     )
     _start(session, options, None if ready_file is None else Path(ready_file), detach=detach)
-
-
-def _find_bundle(session: Session) -> str | None:
-    """The absolute path of the authorities that receivers of webhooks are trusted by."""
-    bundle = session.settings.ca_bundle
-    return None if bundle is None else str(Path(bundle).absolute())
 
 
 def _refuse_two_beginnings(state: str | None, *, fixture: str | None, seed: int | None) -> None:

@@ -17,8 +17,6 @@ from svc.sandbox.parameters.kinds import Choice, Integer, Text
 from svc.sandbox.parameters.problems import resource_missing
 from svc.sandbox.parameters.schema import Schema
 from svc.sandbox.parameters.tables import (
-    NO_CODES,
-    Codes,
     Fields,
     Parameter,
     ParameterKind,
@@ -128,9 +126,6 @@ class Unchecked(ParameterKind):
 
     def check(self, value: Any, name: str, settings: SandboxSettings) -> Any:  # noqa: ARG002
         return value
-
-    def codes(self) -> Codes:
-        return NO_CODES
 
     def schema(self, empty: Schema) -> Schema:  # noqa: ARG002
         return {}

@@ -72,9 +72,8 @@ def _add_payouts(tx: Transaction) -> None:
 
 def _add_endpoint(tx: Transaction) -> None:
     """Disabled: a demo sends nothing until the user asks for it."""
-    endpoint = webhook_endpoints.create_endpoint(
-        tx, url=_RECEIVER, events=["order.paid"], description="Demo"
-    )
+    given = {"url": _RECEIVER, "events": ["order.paid"], "description": "Demo"}
+    endpoint = webhook_endpoints.create(tx, given)
     webhook_endpoints.disable(tx, endpoint)
 
 

@@ -7,7 +7,7 @@ Tables of parameters are made of them; `svc sandbox settings` and completion rea
 import re
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 from urllib.parse import urlsplit
 
 from svc.money import CURRENCIES
@@ -56,6 +56,7 @@ _URL: Final = "^[Hh][Tt][Tt][Pp][Ss]?://"
 class Text(ParameterKind):
     """A string of at most `most` characters."""
 
+    refused_with: ClassVar[Codes] = STRING | {"parameter_too_long"}
     most: int = 500
 
     def check(self, value: Any, name: str, settings: SandboxSettings) -> str:
@@ -63,9 +64,6 @@ class Text(ParameterKind):
         if len(text) > self.most:
             raise problems.too_long(name, f"{self.most} characters")
         return text
-
-    def codes(self) -> Codes:
-        return STRING | {"parameter_too_long"}
 
     def schema(self, empty: Schema) -> Schema:
         return {"type": "string", "minLength": 1, "maxLength": self.most, "pattern": NO_NUL}
@@ -75,6 +73,7 @@ class Text(ParameterKind):
 class Shaped(ParameterKind):
     """A string of a fixed shape; `what` describes it to people."""
 
+    refused_with: ClassVar[Codes] = STRING
     shape: re.Pattern[str]
     what: str
 
@@ -86,9 +85,6 @@ class Shaped(ParameterKind):
             )
         return text
 
-    def codes(self) -> Codes:
-        return STRING
-
     def schema(self, empty: Schema) -> Schema:
         return {"type": "string", "description": self.what, "pattern": f"^({self.shape.pattern})$"}
 
@@ -97,15 +93,13 @@ class Shaped(ParameterKind):
 class Choice(ParameterKind):
     """One of a few words."""
 
+    refused_with: ClassVar[Codes] = STRING
     words: tuple[str, ...]
 
     def check(self, value: Any, name: str, settings: SandboxSettings) -> str:
         if check_string(value, name) not in self.words:
             raise problems.not_allowed_value(name, self.words)
         return str(value)
-
-    def codes(self) -> Codes:
-        return STRING
 
     def schema(self, empty: Schema) -> Schema:
         return words(self.words)
@@ -115,6 +109,7 @@ class Choice(ParameterKind):
 class Integer(ParameterKind):
     """A whole number in a plain range."""
 
+    refused_with: ClassVar[Codes] = _NUMBER
     low: int
     high: int
 
@@ -126,9 +121,6 @@ class Integer(ParameterKind):
             raise problems.not_integer(name, self.low, self.high)
         return int(value)
 
-    def codes(self) -> Codes:
-        return _NUMBER
-
     def schema(self, empty: Schema) -> Schema:
         return integer(self.low, self.high)
 
@@ -136,6 +128,8 @@ class Integer(ParameterKind):
 @dataclass(frozen=True, slots=True)
 class Share(ParameterKind):
     """A part of the whole, from 0 to 1."""
+
+    refused_with: ClassVar[Codes] = STRING
 
     def coerce(self, value: Any) -> Any:
         return float(value) if isinstance(value, str) and _SHARE.fullmatch(value) else value
@@ -147,9 +141,6 @@ class Share(ParameterKind):
             raise problems.build_invalid("parameter_invalid_value", name, message)
         return float(value)
 
-    def codes(self) -> Codes:
-        return STRING
-
     def schema(self, empty: Schema) -> Schema:
         return {"type": "number", "minimum": 0, "maximum": 1}
 
@@ -158,6 +149,7 @@ class Share(ParameterKind):
 class Amount(ParameterKind):
     """An amount in minor units."""
 
+    refused_with: ClassVar[Codes] = _NUMBER | {"amount_too_small", "amount_too_large"}
     low: int = 1
 
     def coerce(self, value: Any) -> Any:
@@ -174,9 +166,6 @@ class Amount(ParameterKind):
             raise amount_too_large(name, AMOUNT_MAX)
         return int(value)
 
-    def codes(self) -> Codes:
-        return _NUMBER | {"amount_too_small", "amount_too_large"}
-
     def schema(self, empty: Schema) -> Schema:
         return integer(self.low)
 
@@ -184,6 +173,8 @@ class Amount(ParameterKind):
 @dataclass(frozen=True, slots=True)
 class Boolean(ParameterKind):
     """`true` or `false`, and nothing that looks like them."""
+
+    refused_with: ClassVar[Codes] = frozenset({"parameter_invalid_boolean"})
 
     def coerce(self, value: Any) -> Any:
         return value == "true" if value in ("true", "false") else value
@@ -193,9 +184,6 @@ class Boolean(ParameterKind):
             message = f"{name} must be true or false."
             raise problems.build_invalid("parameter_invalid_boolean", name, message)
         return value
-
-    def codes(self) -> Codes:
-        return frozenset({"parameter_invalid_boolean"})
 
     def schema(self, empty: Schema) -> Schema:
         return BOOLEAN
@@ -208,6 +196,7 @@ class Timestamp(ParameterKind):
     A part of a second is cut, or with `up` leads to the next second.
     """
 
+    refused_with: ClassVar[Codes] = STRING | {"parameter_invalid_timestamp"}
     up: bool = False
 
     def check(self, value: Any, name: str, settings: SandboxSettings) -> str:
@@ -220,9 +209,6 @@ class Timestamp(ParameterKind):
             )
             raise problems.build_invalid("parameter_invalid_timestamp", name, message) from None
 
-    def codes(self) -> Codes:
-        return STRING | {"parameter_invalid_timestamp"}
-
     def schema(self, empty: Schema) -> Schema:
         return either(TIMESTAMP, {"type": "string", "format": "date"})
 
@@ -230,6 +216,8 @@ class Timestamp(ParameterKind):
 @dataclass(frozen=True, slots=True)
 class Currency(ParameterKind):
     """An ISO 4217 code in upper case that the sandbox has a rate for."""
+
+    refused_with: ClassVar[Codes] = STRING | {"currency_invalid", "currency_unsupported"}
 
     def check(self, value: Any, name: str, settings: SandboxSettings) -> str:
         code = check_string(value, name)
@@ -240,9 +228,6 @@ class Currency(ParameterKind):
             raise problems.build_invalid("currency_unsupported", name, f"{code} is not supported.")
         return code
 
-    def codes(self) -> Codes:
-        return STRING | {"currency_invalid", "currency_unsupported"}
-
     def schema(self, empty: Schema) -> Schema:
         return CURRENCY
 
@@ -251,6 +236,7 @@ class Currency(ParameterKind):
 class Country(ParameterKind):
     """An ISO 3166-1 alpha-2 code in upper case; `also` holds further codes that are taken."""
 
+    refused_with: ClassVar[Codes] = STRING | {"country_code_invalid"}
     also: tuple[str, ...] = ()
 
     def check(self, value: Any, name: str, settings: SandboxSettings) -> str:
@@ -260,9 +246,6 @@ class Country(ParameterKind):
             raise problems.build_invalid("country_code_invalid", name, message)
         return code
 
-    def codes(self) -> Codes:
-        return STRING | {"country_code_invalid"}
-
     def schema(self, empty: Schema) -> Schema:
         return either(COUNTRY, words(self.also)) if self.also else COUNTRY
 
@@ -270,6 +253,8 @@ class Country(ParameterKind):
 @dataclass(frozen=True, slots=True)
 class HsCode(ParameterKind):
     """A tariff code; it may be incomplete."""
+
+    refused_with: ClassVar[Codes] = STRING | {"hs_code_invalid"}
 
     def check(self, value: Any, name: str, settings: SandboxSettings) -> str:
         code = check_string(value, name)
@@ -282,9 +267,6 @@ class HsCode(ParameterKind):
             raise problems.build_invalid("hs_code_invalid", name, message)
         return code
 
-    def codes(self) -> Codes:
-        return STRING | {"hs_code_invalid"}
-
     def schema(self, empty: Schema) -> Schema:
         return {"type": "string", "minLength": 1, "maxLength": _HS_TEXT_MAX, "pattern": _HS_PATTERN}
 
@@ -293,14 +275,13 @@ class HsCode(ParameterKind):
 class EventType(ParameterKind):
     """The name of an event type; `*` is none (assumptions: Webhook endpoint)."""
 
+    refused_with: ClassVar[Codes] = STRING | {"event_type_unknown"}
+
     def check(self, value: Any, name: str, settings: SandboxSettings) -> str:
         if check_string(value, name) not in EVENT_TYPES:
             message = f"{name}: there is no event type {value}."
             raise problems.build_invalid("event_type_unknown", name, message)
         return str(value)
-
-    def codes(self) -> Codes:
-        return STRING | {"event_type_unknown"}
 
     def schema(self, empty: Schema) -> Schema:
         return words(EVENT_TYPES)
@@ -326,6 +307,7 @@ def _seconds(given: str) -> str:
 class Url(ParameterKind):
     """The address of a webhook receiver: https, or http to this machine where that is allowed."""
 
+    refused_with: ClassVar[Codes] = STRING | {"url_invalid"}
     most: int = 2000
 
     def check(self, value: Any, name: str, settings: SandboxSettings) -> str:
@@ -336,9 +318,6 @@ class Url(ParameterKind):
             wanted = f"an https:// address{http}, without a user name, up to {self.most} characters"
             raise problems.build_invalid("url_invalid", name, f"{name} must be {wanted}.")
         return url
-
-    def codes(self) -> Codes:
-        return STRING | {"url_invalid"}
 
     def schema(self, empty: Schema) -> Schema:
         return {"type": "string", "format": "uri", "maxLength": self.most, "pattern": _URL}

@@ -4,7 +4,7 @@ The tables of every noun with metadata use the kind; updates of orders call `mer
 """
 
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 from svc.sandbox.parameters import problems
 from svc.sandbox.parameters.kinds import NO_NUL, STRING, check_string
@@ -19,6 +19,8 @@ _VALUE_MAX: Final = 500
 @dataclass(frozen=True, slots=True)
 class Metadata(ParameterKind):
     """The caller's own keys and strings; an empty string stands for a key to delete."""
+
+    refused_with: ClassVar[Codes] = STRING | {"parameter_too_long", "parameter_invalid_empty"}
 
     def check(self, value: Any, name: str, settings: SandboxSettings) -> dict[str, str]:  # noqa: ARG002
         if not isinstance(value, dict):
@@ -36,9 +38,6 @@ class Metadata(ParameterKind):
         if len(text) > _VALUE_MAX:
             raise problems.too_long(name, f"{_VALUE_MAX} characters")
         return text
-
-    def codes(self) -> Codes:
-        return STRING | {"parameter_too_long", "parameter_invalid_empty"}
 
     def schema(self, empty: Schema) -> Schema:
         in_form = empty == BLANK

@@ -11,7 +11,7 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 from svc.sandbox.parameters import problems
 from svc.sandbox.parameters.bodies import DecodedInput, DecodedTree
@@ -32,7 +32,9 @@ _INDEX: Final = re.compile(r"0|[1-9][0-9]{0,8}")
 
 
 class ParameterKind(ABC):
-    """What a field may hold."""
+    """What a field may hold; `refused_with` are the codes of a kind that is not made of others."""
+
+    refused_with: ClassVar[Codes] = NO_CODES
 
     def coerce(self, value: Any) -> Any:
         """The value that form or query text stands for; text that stands for none stays."""
@@ -46,9 +48,9 @@ class ParameterKind(ABC):
     def check(self, value: Any, name: str, settings: SandboxSettings) -> Any:
         """The value as the operation uses it; raises Problem naming `name` if it breaks a rule."""
 
-    @abstractmethod
     def codes(self) -> Codes:
         """The error codes that `check` can answer with."""
+        return self.refused_with
 
     @abstractmethod
     def schema(self, empty: Schema) -> Schema:

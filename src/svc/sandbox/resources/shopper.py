@@ -175,8 +175,11 @@ def pay(tx: Transaction, params: Params) -> Doc | Problem:
 
 
 def _order_of(tx: Transaction, params: Params) -> Doc:
+    if "order" in params and "client_secret" in params:
+        message = "Give either client_secret or order, not both."
+        raise build_invalid("parameters_exclusive", "client_secret", message)
     if "order" in params:
-        return _order_by_id(tx, params)
+        return find_named(tx, orders.KIND, params["order"], "order")
     if "client_secret" not in params:
         raise build_missing("client_secret")
     secret = params["client_secret"]
@@ -185,13 +188,6 @@ def _order_of(tx: Transaction, params: Params) -> Doc:
         message = "No order of this mode has this client secret."
         raise Problem(404, "resource_missing", message, param="client_secret")
     return order
-
-
-def _order_by_id(tx: Transaction, params: Params) -> Doc:
-    if "client_secret" in params:
-        message = "Give either client_secret or order, not both."
-        raise build_invalid("parameters_exclusive", "client_secret", message)
-    return find_named(tx, orders.KIND, params["order"], "order")
 
 
 def _pay_by_card(tx: Transaction, order: Doc, params: Params) -> Doc | Problem:

@@ -33,30 +33,15 @@ FAILING_SECONDS = 5 * 24 * 3600  # all failed for so long: disabled
 
 
 def create(tx: Transaction, params: Params) -> Doc:
-    """Registers an endpoint for the event types named; a type named twice counts once."""
+    """Registers an endpoint for the event types named; a type named twice counts once.
+
+    The caller shows `_secret` once, as `secret`.
+    """
     _refuse_more(tx)
-    return create_endpoint(
-        tx,
-        url=params["url"],
-        events=list(dict.fromkeys(params["events"])),
-        description=params.get("description"),
-    )
-
-
-def _refuse_more(tx: Transaction) -> None:
-    if len(tx.find(KIND, status="enabled")) >= ENABLED_MAX:
-        message = f"At most {ENABLED_MAX} endpoints can be enabled in a mode."
-        raise Problem(400, "webhook_endpoint_limit", message)
-
-
-def create_endpoint(
-    tx: Transaction, *, url: str, events: list[str], description: str | None
-) -> Doc:
-    """Stores an endpoint; the caller shows `_secret` once, as `secret`."""
     identity = tx.new_id(ID_PREFIXES[KIND])
     fields = build_stored(
         RESOURCE,
-        {"url": url, "events": events, "description": description},
+        {**params, "events": list(dict.fromkeys(params["events"]))},
         status="enabled",
         api_version=tx.settings["pinned_version"] or VERSIONS[-1],
         _secret=tx.new_secret(SECRET_PREFIX, SECRET_LENGTH),
@@ -68,6 +53,12 @@ def create_endpoint(
     doc = tx.new(KIND, fields, identity)
     tx.add(doc)
     return doc
+
+
+def _refuse_more(tx: Transaction) -> None:
+    if len(tx.find(KIND, status="enabled")) >= ENABLED_MAX:
+        message = f"At most {ENABLED_MAX} endpoints can be enabled in a mode."
+        raise Problem(400, "webhook_endpoint_limit", message)
 
 
 def list_signing_secrets(endpoint: KnownDoc, now: int) -> list[str]:

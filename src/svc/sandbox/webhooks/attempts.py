@@ -4,8 +4,7 @@
 `engine` queues attempts for `svc sandbox resend`, and has badly signed ones built for `lint`.
 """
 
-from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from svc.sandbox.clock import SECOND
 from svc.sandbox.parameters.problems import Problem
@@ -32,8 +31,7 @@ USER_AGENT = "Svc-Webhooks/1.0"
 _ONCE = 0  # the step of an extra attempt, which is not retried
 
 
-@dataclass(frozen=True, slots=True)
-class PreparedAttempt:
+class PreparedAttempt(NamedTuple):
     """One attempt about to be made; `started` is its moment on the sandbox's clock.
 
     `chain` says which attempt it is and when the first one was.
@@ -89,7 +87,7 @@ def copy_of(
     delivery = attempt.delivery._replace(id=identity)
     body, signed_at = attempt.outgoing.body, _choose_signing_time(tx, wall)
     outgoing = _request(tx, endpoint, delivery, body, signed_at)
-    return replace(attempt, delivery=delivery, outgoing=outgoing, started=tx.now_micros)
+    return attempt._replace(delivery=delivery, outgoing=outgoing, started=tx.now_micros)
 
 
 def record_copy(tx: Transaction, attempt: PreparedAttempt, reply: ReceiverReply) -> None:
@@ -193,16 +191,13 @@ def with_bad_signature(outgoing: Outgoing) -> Outgoing:
         (name, _spoil(value) if name == SIGNATURE_HEADER else value)
         for name, value in outgoing.headers
     )
-    return replace(outgoing, headers=headers)
+    return outgoing._replace(headers=headers)
 
 
 def _spoil(header: str) -> str:
     stamp, *signatures = header.split(",")
-    return ",".join([stamp, *(text[:-1] + _other(text[-1]) for text in signatures)])
-
-
-def _other(digit: str) -> str:
-    return "1" if digit == "0" else "0"
+    others = (text[:-1] + ("1" if text.endswith("0") else "0") for text in signatures)
+    return ",".join([stamp, *others])
 
 
 def queue(tx: Transaction, event: str, endpoint: str | None) -> list[Job]:

@@ -7,6 +7,7 @@ built and recorded by `attempts`, changed as fault rules say, and sent by a `Web
 import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 
 from svc.sandbox.clock import SECOND, VirtualClock
 from svc.sandbox.faults import chaos
@@ -196,16 +197,17 @@ class WebhookDispatcher:
     async def _send_copies(self, attempt: PreparedAttempt, rule: WebhookRule) -> None:
         for number in range(rule.copies):
             await self.faults.pause(rule)
-            await self._send_copy(attempt, number)
-
-    async def _send_copy(self, attempt: PreparedAttempt, number: int) -> None:
-        mode, wall = attempt.job.mode, int(self.wall())
-        copy = self.groups.read(mode, lambda tx: attempts.copy_of(tx, attempt, number, wall))
-        if copy is None:
-            return
-        reply = await self._send(copy, None)
-        await self.groups.run(mode, lambda tx: attempts.record_copy(tx, copy, reply))
-        self.made += 1
+            copying = partial(
+                attempts.copy_of, attempt=attempt, number=number, wall=int(self.wall())
+            )
+            copy = self.groups.read(attempt.job.mode, copying)
+            if copy is None:
+                return
+            recording = partial(
+                attempts.record_copy, attempt=copy, reply=await self._send(copy, None)
+            )
+            await self.groups.run(attempt.job.mode, recording)
+            self.made += 1
 
     async def _send(self, attempt: PreparedAttempt, rule: WebhookRule | None) -> ReceiverReply:
         """The one place through which every request to a receiver goes."""

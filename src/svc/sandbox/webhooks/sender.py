@@ -12,9 +12,8 @@ import sys
 import time
 from collections import deque
 from collections.abc import AsyncIterator, Callable
-from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import Protocol, Self
+from typing import NamedTuple, Protocol, Self
 
 import h11
 
@@ -32,8 +31,7 @@ KEPT_MAX = 64
 KEPT_SECONDS = 4.0  # less than the 5 s after which many servers close an idle connection
 
 
-@dataclass(frozen=True, slots=True)
-class Outgoing:
+class Outgoing(NamedTuple):
     """One signed request to a receiver; `trusts_any` takes whatever certificate it shows."""
 
     url: str
@@ -42,8 +40,7 @@ class Outgoing:
     trusts_any: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class ReceiverReply:
+class ReceiverReply(NamedTuple):
     """How a receiver answered: a status, or the reason why there is none; `ms` milliseconds."""
 
     code: int | None
