@@ -5,7 +5,6 @@ import os
 import signal
 import subprocess
 import sys
-from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -553,18 +552,6 @@ def test_a_name_makes_a_list_of_its_own(svc: Svc, sandbox: Sandbox, tmp_path: Pa
         more = ("--import", "orders", "--run", month, "--again")
         svc.ok("batch", "orders.create", str(path), *more)
         assert len(made(svc)) == count
-
-
-@pytest.mark.slow
-def test_a_service_with_a_rate_limit_is_not_run_against(
-    svc: Svc, sandbox: Sandbox, tmp_path: Path
-) -> None:
-    """25 requests a second in test mode: the batch slows down and ends well, without --rate."""
-    sandbox.control("POST", "/settings", {"rate_limit": "on"})
-    path = orders_file(tmp_path, range(60))
-    assert svc.ok("batch", "orders.create", str(path))["done"] == 60
-    log = sandbox.control("GET", "/requests?limit=100")["data"]
-    assert Counter(one["status"] for one in log)[429] < 25
 
 
 @pytest.mark.effect_of("batch", "--rate")

@@ -2,8 +2,6 @@
 
 import os
 import stat
-import subprocess
-import sys
 import tomllib
 from collections.abc import Callable
 from pathlib import Path
@@ -280,21 +278,6 @@ def test_a_writer_that_was_killed_leaves_nothing_in_the_way(path: Path) -> None:
     path.with_name("config.toml.new").write_text("half a fi")
     assert editing.set_value(path, "color", "never").color == "never"
     assert sorted(path.parent.iterdir()) == [path]
-
-
-@pytest.mark.slow(seconds=1)
-def test_writers_at_once_lose_nothing(path: Path) -> None:
-    """Parallel commands do not blank each other's profiles (IBM-Cloud CLI #239)."""
-    code = (
-        "import sys; from pathlib import Path; from svc.config import editing\n"
-        "editing.create_profile(Path(sys.argv[1]), sys.argv[2], {'base_url': 'https://h.example'})"
-    )
-    running = [
-        subprocess.Popen([sys.executable, "-c", code, str(path), f"p{number}"])
-        for number in range(8)
-    ]
-    assert [process.wait() for process in running] == [0] * 8
-    assert sorted(load(path).profiles) == [f"p{number}" for number in range(8)]
 
 
 WORDS = st.text(st.characters(codec="utf-8", categories=("L", "N", "P")), max_size=10)

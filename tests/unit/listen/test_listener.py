@@ -169,21 +169,6 @@ def test_ordered_keeps_the_order_of_each_object(tmp_path: Path) -> None:
         assert len(mine) == 12
 
 
-def test_ordered_keeps_the_order_when_the_target_was_away(tmp_path: Path) -> None:
-    """`--ordered` and `--retry fast`: what had to wait goes first when the target is back."""
-    with TargetServer() as target:
-        port = target.port
-    with listening(tmp_path, port, forwarding=ForwardOptions(ordered=True)) as listener:
-        for number in range(5):
-            body = json.loads(event(number))
-            body["data"]["object"]["id"] = "ord_same"
-            listener.send(json.dumps(body).encode())
-        listener.forwards(1)
-        with TargetServer(port=port) as target:
-            listener.until(lambda: len(target.received) == 5)
-            assert target.ids == [f"evt_{number}" for number in range(5)]
-
-
 @pytest.mark.parametrize(("mode", "livemode"), [("test", True), ("live", False)])
 def test_event_of_the_other_mode_is_withheld(mode: str, livemode: bool, tmp_path: Path) -> None:
     """R60: a live event on a test listener, and the reverse, is flagged and not forwarded."""

@@ -265,22 +265,6 @@ def test_refused_connection_is_named(tmp_path: Path) -> None:
     assert forward.error == "connection refused"
 
 
-def test_fast_retry_waits_for_the_target(tmp_path: Path) -> None:
-    """`--retry fast`: events for a target that is away are kept and arrive in order when it is back."""
-    port = free_port()
-    with listening(tmp_path, port, forwarding=ForwardOptions(concurrency=1)) as listener:
-        for number in range(3):
-            assert listener.send(event(number)) == 200
-        first = listener.forwards(1)[0]
-        assert 0 < (first.retry_in or 0) <= 1
-        with TargetServer(port=port) as target:
-            forwards = listener.forwards(4)
-    assert target.ids == ["evt_0", "evt_1", "evt_2"]
-    assert [one.status for one in forwards] == [None, 200, 200, 200]
-    assert [one.attempt for one in forwards] == [1, 1, 1, 1]
-    assert [one.header("Svc-Redelivered") for one in target.received] == [[], [], []]
-
-
 def test_fast_retry_tries_again_what_may_pass(tmp_path: Path) -> None:
     """R124, `--retry fast`: two seconds later; the line says so, and the request that it came."""
     passing = [408, 425, 429, 500, 503]
@@ -337,18 +321,6 @@ def test_target_that_dies_of_an_event_holds_up_no_other(tmp_path: Path) -> None:
         listener.send(event(2))
         listener.until(lambda: "evt_2" in target.ids)
     assert target.ids == ["evt_1", "evt_2"]
-
-
-def test_target_that_only_accepts_is_probed_by_one_lane(tmp_path: Path) -> None:
-    """As many silent failures in a row as there are lanes, and 200 events cost no 200 attempts."""
-    with TargetServer(lambda _: b"") as target, listening(tmp_path, target.port) as listener:
-        with listener.peer() as peer:
-            for number in range(200):
-                assert listener.send_on(peer, event(number)) == 200
-        listener.forwards(8)
-        target.reply = lambda _: OK
-        listener.until(lambda: len(target.received) > 190)
-    assert len([one for one in listener.forwards() if one.status is None]) < 20
 
 
 def test_idle_connection_that_the_target_closed_costs_nothing(tmp_path: Path) -> None:

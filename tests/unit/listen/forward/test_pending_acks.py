@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Callable
-from math import inf
 
 import pytest
 
@@ -66,26 +65,6 @@ def in_loop(story: Callable[[Callable[[float], None]], None]) -> None:
         loop.run_until_complete(whole())
     finally:
         loop.close()
-
-
-def test_worst_of_all_targets_is_the_answer() -> None:
-    """R51: whichever ends last, and everybody who waits hears the same, once."""
-
-    def story(pass_by: Callable[[float], None]) -> None:
-        pending_acks = PendingAcks()
-        heard: list[int] = []
-        pending_acks.start(KEY, heard.append)
-        assert pending_acks.join(KEY, heard.append)
-        pending_acks.note_stored(7, KEY)
-        for reply in (said(200), trouble("timeout"), said(500), said(200)):
-            pending_acks.note_reply(7, reply)
-        pending_acks.note_ended(7, taken=False)
-        assert heard == [504, 504]
-        pending_acks.note_ended(7, taken=False)
-        assert (heard, pending_acks.seconds_left(KEY)) == ([504, 504], inf)
-        assert not pending_acks.join(KEY, heard.append)
-
-    in_loop(story)
 
 
 @pytest.mark.parametrize(("before", "after"), [([], 502), ([200], 502), ([None], 504)])

@@ -27,9 +27,7 @@ from support.listening import (
     status_line,
     talk,
 )
-from support.serving import free_port
-from support.suite.patience import patient, until
-from svc.clock import SystemClock
+from support.suite.patience import patient
 from svc.errors import LocalError
 from svc.listen.forward.pump import ForwardOptions
 from svc.listen.inbox.history import InboxFilter, InboxHistory, InboxScope
@@ -375,37 +373,6 @@ def test_50_copies_at_once_are_forwarded_once(tmp_path: Path) -> None:
     assert summary.duplicates == 49
 
 
-def test_duplicates_are_known_after_a_restart(tmp_path: Path) -> None:
-    """R50: ids survive a restart."""
-    with TargetServer() as target:
-        with listening(tmp_path, target.port) as listener:
-            assert listener.send(event()) == 200
-            listener.forwards(1)
-        with listening(tmp_path, target.port) as listener:
-            assert listener.send(event()) == 200
-            assert [one.duplicate for one in listener.events(1)] == [True]
-        assert len(target.received) == 1
-
-
-def test_what_was_not_forwarded_is_forwarded_after_a_restart(tmp_path: Path) -> None:
-    """R50: events received while the target was away arrive in order at the next start, once."""
-    port = free_port()
-    with listening(tmp_path, port, forwarding=ForwardOptions(retry="fast")) as listener:
-        for number in range(100):
-            assert listener.send(event(number)) == 200
-        assert listener.stop().pending == 100
-    with TargetServer(port=port) as target:
-        with listening(tmp_path, target.port, forwarding=ForwardOptions(1)) as listener:
-            forwards = listener.forwards(100)
-            assert listener.stop().pending == 0
-        assert target.ids == [f"evt_{number}" for number in range(100)]
-        assert {one.attempt for one in forwards} == {1}
-        with listening(tmp_path, target.port) as listener:
-            listener.send(event(200))
-            listener.forwards(1)
-        assert len(target.received) == 101
-
-
 def test_a_target_that_has_an_event_does_not_get_it_again(tmp_path: Path) -> None:
     """A restart resumes at the target that is missing, not at the one that has taken the event."""
     with (
@@ -470,46 +437,9 @@ def test_a_store_that_fails_is_not_acknowledged(
         assert len(target.received) == 1
 
 
-def send_until_dead(port: int, numbers: Iterator[int], acknowledged: set[str]) -> None:
-    for number in numbers:
-        data = delivery(event(number), now=int(time.time()))
-        try:
-            if status(talk(port, data)) == 200:
-                acknowledged.add(f"evt_{number}")
-        except OSError:
-            return
-
-
 def slowly(_: Received) -> bytes:
     time.sleep(0.01)
     return OK
-
-
-@pytest.mark.parametrize(
-    "after", [20, *(pytest.param(n, marks=pytest.mark.slow) for n in (1, 150))]
-)
-def test_kill_loses_no_acknowledged_event(after: int, tmp_path: Path) -> None:
-    """R50: kill -9 in the middle of traffic; at the restart every acknowledged event arrives."""
-    state = tmp_path / "state" / "state.db"
-    acknowledged: set[str] = set()
-    numbers = iter(range(100_000))
-    with TargetServer(slowly) as target:
-        with child(state, target.port) as (process, port):
-            senders = [
-                threading.Thread(target=send_until_dead, args=(port, numbers, acknowledged))
-                for _ in range(4)
-            ]
-            for sender in senders:
-                sender.start()
-            while len(acknowledged) < after:
-                time.sleep(0.001)
-            process.kill()
-            for sender in senders:
-                sender.join()
-        with child(state, target.port):
-            until(lambda: acknowledged <= {*target.ids}, lambda: acknowledged - {*target.ids})
-    with Database.open(state, clock=SystemClock()) as opened:
-        assert opened.rows("PRAGMA integrity_check") == [{"integrity_check": "ok"}]
 
 
 def test_unverified_events_are_not_kept(tmp_path: Path) -> None:
