@@ -12,14 +12,14 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from benchmarks.command import parser
+from benchmarks.growth.measuring import SVC, environment, service
 
 AT_ONCE = 32
 SECONDS = 0.02
@@ -109,18 +109,6 @@ asyncio.run(main())
 """
 
 
-@contextmanager
-def server() -> Iterator[int]:
-    """The service, in a process of its own."""
-    process = subprocess.Popen([sys.executable, "-c", SERVER], stdout=subprocess.PIPE, text=True)
-    assert process.stdout is not None
-    try:
-        yield int(process.stdout.readline())
-    finally:
-        process.kill()
-        process.wait()
-
-
 class Took(NamedTuple):
     """What one whole process took: seconds on the wall, of the processor, and megabytes."""
 
@@ -153,12 +141,11 @@ def rows_file(folder: Path, rows: int) -> Path:
 
 def commands(port: int, path: Path, rows: int, run: int) -> dict[str, Sequence[str]]:
     """What is run over the list; each run has results of its own, so that it knows of no other."""
-    svc = str(Path(sys.executable).parent / "svc")
     figures = [str(port), str(rows), str(AT_ONCE)]
     results = str(path.with_name(f"results-{run}.ndjson"))
     options = ["--concurrency", str(AT_ONCE), "--results", results]
     found: dict[str, Sequence[str]] = {
-        "svc": [svc, "batch", "orders.create", str(path), *options],
+        "svc": [SVC, "batch", "orders.create", str(path), *options],
         "raw": [sys.executable, "-c", RAW, *figures],
     }
     if os.environ.get("AIOHTTP"):
@@ -174,19 +161,12 @@ def main() -> None:
     asked = given.parse_args()
     runs, rows = asked.runs, asked.rows
     found: dict[str, list[Took]] = {}
-    with server() as port, tempfile.TemporaryDirectory() as name:
+    with service(SERVER) as port, tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         path = rows_file(folder, rows)
         for run in range(runs):
             # A list that was run is skipped: each run is another machine's first.
-            env = {
-                **os.environ,
-                "SVC_API_KEY": "sk_test_sandbox",
-                "SVC_BASE_URL": f"http://127.0.0.1:{port}",
-                "SVC_STATE_DIR": str(folder / f"state-{run}"),
-                "SVC_CONFIG_DIR": str(folder / "config"),
-                "PYTHONDONTWRITEBYTECODE": "",  # the first run compiles, as an installation has done
-            }
+            env = environment(folder, port) | {"SVC_STATE_DIR": str(folder / f"state-{run}")}
             for each, command in commands(port, path, rows, run).items():
                 found.setdefault(each, []).append(timed(command, env, folder))
     print(f"{rows} creates, {AT_ONCE} at once, {SECONDS * 1000:.0f} ms each, journal on")

@@ -22,6 +22,7 @@ from typing import NamedTuple
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from benchmarks.command import parser
+from benchmarks.growth.measuring import SVC, service
 from support.servers.pages import order
 
 PAGE = 100
@@ -123,14 +124,8 @@ def server(count: int) -> Iterator[int]:
     with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
         # Not here: a process is said to have taken at least what its parent had.
         subprocess.run([sys.executable, __file__, "--pages", file.name, str(count)], check=True)
-        command = [sys.executable, "-c", SERVER, file.name]
-        process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-        assert process.stdout is not None
-        try:
-            yield int(process.stdout.readline())
-        finally:
-            process.kill()
-            process.wait()
+        with service(SERVER, file.name) as port:
+            yield port
 
 
 class Timed(NamedTuple):
@@ -159,9 +154,8 @@ def timed(command: Sequence[str], env: dict[str, str], check: str, count: int) -
 
 def commands(port: int) -> dict[str, tuple[Sequence[str], str]]:
     """What is run, and what stands in its output once an object."""
-    svc = str(Path(sys.executable).parent / "svc")
     found: dict[str, tuple[Sequence[str], str]] = {
-        "svc": ([svc, "orders", "list", "--all", "-o", "ndjson"], '"ord_'),
+        "svc": ([SVC, "orders", "list", "--all", "-o", "ndjson"], '"ord_'),
         "raw": ([sys.executable, "-c", RAW, str(port)], '"ord_'),
     }
     aws = os.environ.get("AWS")

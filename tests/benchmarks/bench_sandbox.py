@@ -18,6 +18,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
+from benchmarks.bench_listen import cpu, resident
 from benchmarks.command import parser
 from support.launching import launch_options
 from svc.clock import SystemClock
@@ -53,7 +54,7 @@ def measure(sandbox: RunRecord, folder: Path, orders: int, runs: int) -> None:
     """Prints the medians and their ratio to the floor."""
     orders_per_second(sandbox.port, 4, 200)  # warms caches and the engine up
     rss = resident(sandbox.pid)
-    floors, cpu = [], processor(sandbox.pid)
+    floors, used = [], cpu(sandbox.pid)
     rates: dict[int, list[float]] = {clients: [] for clients in TARGETS}
     for _ in range(runs):
         floors.append(fsyncs_per_second(folder))
@@ -61,15 +62,15 @@ def measure(sandbox: RunRecord, folder: Path, orders: int, runs: int) -> None:
             found.append(orders_per_second(sandbox.port, clients, orders))
     report(statistics.median(floors), rates)
     made = runs * orders * len(rates)
-    each = (processor(sandbox.pid) - cpu) / made
+    each = (cpu(sandbox.pid) - used) / made
     load = os.getloadavg()[0]
     print(
         f"processor: {each * 1000:.2f} ms an order, {1 / each:,.0f} a second if it had a core ",
         end="",
     )
     print(f"to itself (load {load:.1f} on {os.cpu_count()} cores)")
-    print(f"memory: {rss / 1024:.1f} MB after 200 orders, ", end="")
-    print(f"{resident(sandbox.pid) / 1024:.1f} MB after {200 + made}")
+    print(f"memory: {rss:.1f} MB after 200 orders, ", end="")
+    print(f"{resident(sandbox.pid):.1f} MB after {200 + made}")
 
 
 def report(floor: float, rates: Mapping[int, list[float]]) -> None:
@@ -158,20 +159,6 @@ def orders_per_second(port: int, clients: int, orders: int) -> float:
         client.socket.close()
     selector.close()
     return done / seconds
-
-
-def processor(pid: int) -> float:
-    """The processor time that a process has used, in seconds; unlike a rate it ignores others."""
-    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-
-
-def resident(pid: int) -> int:
-    """The resident memory of a process in KiB."""
-    for line in Path(f"/proc/{pid}/status").read_text().splitlines():
-        if line.startswith("VmRSS:"):
-            return int(line.split()[1])
-    return 0
 
 
 if __name__ == "__main__":

@@ -125,20 +125,6 @@ def test_no_formula_begins_wherever_a_cell_may(before: str) -> None:
         assert restore(made) == text
 
 
-@given(st.text(alphabet=" '=+@;\t\r\n\u00a0\uff1dx\\u{}", max_size=12))
-@settings(max_examples=examples(5))
-@example(text="")
-@example(text="'")
-@example(text="'='")
-@example(text="\uff1d")
-@example(text="\\u{d}")
-@example(text=" \t=1")
-def test_what_was_defused_comes_back_exactly(text: str) -> None:
-    """R64: also where our own marks were in the text before."""
-    assert restore(cell(text)) == text
-    assert restore(cell(text, raw=True), raw=True) == text
-
-
 def test_amounts_below_zero_are_numbers(printed: Any) -> None:
     """A number is no text: it never gets a quote before it."""
     assert printed("csv").value([{"n": -5, "t": "-5"}]) == "n,t\r\n-5,'-5\r\n"
