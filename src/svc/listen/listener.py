@@ -23,7 +23,6 @@ from svc.listen.forward.pending_acks import PendingAcks
 from svc.listen.forward.request import ForwardSender
 from svc.listen.forward.signing import LateSigner
 from svc.listen.http.dial import Connect, open_connection
-from svc.listen.http.requests import HttpHead
 from svc.listen.inbox.commit import InboxWriter
 from svc.listen.inbox.interfaces import Inbox, InPlace, OpenItem, Source
 from svc.listen.ingest import Ingest, IngestDeps
@@ -170,13 +169,9 @@ class Listener:
     def _source(self, way_in: "socket.socket | OpenSource") -> Source:
         if not isinstance(way_in, socket.socket):
             return way_in(self._pipeline.ingest, self._emit)
-        hooks = ReceiverHooks(
-            self._head_check.check,
-            self._pipeline.ingest.take,
-            self._note_refused,
-            self._plan.limits,
-        )
-        return Receiver(hooks, way_in)
+        ingest, limits = self._pipeline.ingest, self._plan.limits
+        refuse = partial(ingest.refuse, largest=limits.body_bytes)
+        return Receiver(ReceiverHooks(self._head_check.check, ingest.take, refuse, limits), way_in)
 
     def move(self, host: str, secrets: Sequence[str]) -> None:
         """From now on accepts deliveries to another public name, signed with these secrets.
@@ -239,12 +234,8 @@ class Listener:
             await asyncio.sleep(_STRAGGLER_SECONDS)
         with suppress(TimeoutError):
             async with asyncio.timeout(self._pipeline.dispatcher.seconds):
-                while not self._drained:  # noqa: ASYNC110  bounded
+                while not (self._hurry or self._pipeline.idle):  # noqa: ASYNC110  bounded
                     await asyncio.sleep(_LOOK_SECONDS)
-
-    @property
-    def _drained(self) -> bool:
-        return self._hurry or self._pipeline.idle
 
     async def _chores(self) -> None:
         while True:
@@ -264,9 +255,6 @@ class Listener:
     def _leave(self, one: OpenItem) -> None:
         now = self._clock.now()
         self._emit(Left(now, one.event_id, one.type, one.object_id, one.attempts))
-
-    def _note_refused(self, status: int, head: HttpHead | None) -> None:
-        self._pipeline.ingest.refuse(status, head, self._plan.limits.body_bytes)
 
     def _check_end(self) -> None:
         if self._pipeline.progress.reached and not self._has_child_process:

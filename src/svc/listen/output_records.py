@@ -89,6 +89,11 @@ class EventReceived:
     end_to_end: bool = False
 
     def to_dict(self) -> dict[str, Any]:
+        verified: bool | str = True
+        log: dict[str, Any] = {}
+        if self.came_at is not None:
+            verified = "end_to_end" if self.end_to_end else "by_receiver"
+            log = {"came_at": iso(self.came_at), "redelivered": self.redelivered}
         return {
             "record": "event",
             "time": iso(self.time),
@@ -97,24 +102,13 @@ class EventReceived:
             "created": self.created,
             "livemode": self.livemode,
             "object_id": self.object_id,
-            "verified": self._verified,
+            "verified": verified,
             "duplicate": self.duplicate,
             "out_of_order": self.out_of_order,
             "wrong_mode": self.wrong_mode,
-            **self._from_log(),
+            **log,
             "payload_base64": base64.b64encode(self.payload).decode(),
         }
-
-    @property
-    def _verified(self) -> bool | str:
-        if self.came_at is None:
-            return True
-        return "end_to_end" if self.end_to_end else "by_receiver"
-
-    def _from_log(self) -> dict[str, Any]:
-        if self.came_at is None:
-            return {}
-        return {"came_at": iso(self.came_at), "redelivered": self.redelivered}
 
 
 @dataclass(frozen=True, slots=True)

@@ -73,17 +73,15 @@ class ListenerProgress:
 
     def note_ended(self, seq: int, event_type: str) -> None:
         """Counts an event, once, that was received and, where it has a target, forwarded."""
-        if self.reached is False and fnmatch.fnmatchcase(event_type, self._glob):
+        if self.until is None or self.reached:
+            return
+        if fnmatch.fnmatchcase(event_type, self.until.glob):
             self._matched.add(seq)
 
     @property
     def reached(self) -> bool | None:
         """Whether the condition of `--until` is reached; None without one."""
         return None if self.until is None else len(self._matched) >= self.until.count
-
-    @property
-    def _glob(self) -> str:
-        return "" if self.until is None else self.until.glob
 
     def summary(self, now: float, seconds: float, pending: int) -> Summary:
         """Returns the counts at `now` (unix seconds); `pending` events remain to be forwarded."""

@@ -108,10 +108,8 @@ class Routes:
             for route in self._routes
             if route.glob is not None and fnmatch.fnmatchcase(event_type, route.glob)
         ]
-        return tuple(dict.fromkeys(named or self._list_unnamed()))
-
-    def _list_unnamed(self) -> list[AnyTarget]:
-        return [route.target for route in self._routes if route.glob is None]
+        unnamed = [route.target for route in self._routes if route.glob is None]
+        return tuple(dict.fromkeys(named or unnamed))
 
 
 def select_events(texts: Sequence[str]) -> tuple[str, ...]:

@@ -23,8 +23,13 @@ from svc.cli.framework.session import Session
 from svc.clock import utc
 from svc.errors import CheckFailed, LocalError, UsageError, build_wrong_choice, system_words
 from svc.listen.examine.check import CheckCommand
-from svc.listen.examine.examiner import Examiner, ExamPlan, RuleStatus, RuleVerdict
-from svc.listen.examine.handler import HandlerTarget
+from svc.listen.examine.examiner import (
+    Examiner,
+    ExamPlan,
+    HandlerTarget,
+    RuleStatus,
+    RuleVerdict,
+)
 from svc.listen.examine.rules import RULES, HandlerRule
 from svc.listen.forward.replay import ReplayLoop
 from svc.listen.forward.request import TargetSender

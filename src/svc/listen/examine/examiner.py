@@ -20,7 +20,8 @@ from svc.listen.examine.effects import (
 )
 from svc.listen.examine.events import SIGNATURES, ExampleObjects, Signer, write_headers
 from svc.listen.examine.rules import RULES, HandlerRule, TrialDelivery
-from svc.listen.http.connection import TargetReply
+from svc.listen.forward.request import ForwardSender
+from svc.listen.http.connection import TargetReply, exchange_once
 from svc.service.facts import SECRET_PREFIX, WEBHOOK_DEADLINE_SECONDS
 
 RuleStatus = Literal["passed", "failed", "unknown", "advice"]
@@ -31,6 +32,8 @@ _ABSENT: Final = ("unreachable", "forbidden", "closed")
 _RESTARTS: Final = 15  # tries to connect, in which a supervisor starts a handler again
 _RESTART_SECONDS: Final = 0.2
 _SHOWN_BYTES: Final = 60
+_CUT_SECONDS: Final = 0.01  # after the request was written: the handler has begun
+_LOOK_SECONDS: Final = 0.002
 
 
 class ExaminedHandler(Protocol):
@@ -41,6 +44,35 @@ class ExaminedHandler(Protocol):
     async def cut(self, headers: bytes, body: bytes) -> None: ...
 
     async def connect(self) -> TargetReply: ...
+
+
+class HandlerTarget:
+    """Delivers each with a new connection; an answer may take `seconds`."""
+
+    def __init__(self, sender: ForwardSender, seconds: float) -> None:
+        self._sender = sender
+        self._seconds = seconds
+
+    async def send(self, headers: bytes, body: bytes) -> TargetReply:
+        """Makes one delivery and returns its answer."""
+        request = self._sender.request(headers, body).data
+        return await exchange_once(self._sender.link(), request, self._seconds)
+
+    async def cut(self, headers: bytes, body: bytes) -> None:
+        """Makes one delivery and closes the connection as soon as the handler has all of it."""
+        link, over = self._sender.link(), asyncio.Event()
+        link.exchange(self._sender.request(headers, body).data, self._seconds, lambda _: over.set())
+        try:
+            while not link.sent and not over.is_set():  # noqa: ASYNC110  no event tells of it
+                await asyncio.sleep(_LOOK_SECONDS)
+            if not over.is_set():
+                await asyncio.sleep(_CUT_SECONDS)
+        finally:
+            link.close()
+
+    async def connect(self) -> TargetReply:
+        """Opens a connection and sends nothing; the reply says why none can be made."""
+        return await exchange_once(self._sender.link(), b"", self._seconds)
 
 
 class ExamPlan(NamedTuple):

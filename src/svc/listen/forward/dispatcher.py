@@ -95,11 +95,6 @@ class Dispatcher:
         for pump in self._pumps.values():
             pump.pump()
 
-    def look(self) -> None:
-        """Makes each pump look for events that another process has added to the inbox."""
-        for pump in self._pumps.values():
-            pump.look()
-
     def hand_over(self, stored: StoreResult, inbound: InboundEvent) -> None:
         """Passes a stored event to the pumps of its targets; a redelivery of one is not repeated.
 

@@ -137,11 +137,6 @@ class Pump:
             self._cursor = item.seq
         self.pump()
 
-    def look(self) -> None:
-        """Reads events from the ledger that were not offered here."""
-        self._behind += 1
-        self.look_again()
-
     def look_again(self) -> None:
         """Reads events whose next attempt is due, or whose turn has come."""
         self._look_at = 0.0

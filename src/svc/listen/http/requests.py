@@ -14,7 +14,6 @@ from svc.listen.http.wire import (
     HeaderFields,
     SlowPath,
     fields_of,
-    message,
     parse_plain_head,
 )
 from svc.listen.values import value_class
@@ -241,7 +240,8 @@ def _quick_answer(status: int) -> bytes:
 
 
 def _answer(status: int, lines: bytes) -> bytes:
-    return message(b"HTTP/1.1 %d %s" % (status, _reason(status)), lines)
+    start = b"HTTP/1.1 %d %s\r\n" % (status, _reason(status))
+    return b"%s%sContent-Length: 0\r\n\r\n" % (start, lines)
 
 
 def _reason(status: int) -> bytes:

@@ -1,4 +1,4 @@
-"""HTTP/1.1 as both ends of a listener read and write it: one parser, one writer (promise R57).
+"""HTTP/1.1 as both ends of a listener read it: one parser (promise R57).
 
 The quick path takes only what can be read in one way: strict line ends, one plain Content-Length,
 no other framing. Everything else goes to h11, which decides, and is imported with the first of it.
@@ -105,8 +105,3 @@ class SlowPath:
                 return True
             self._take(event)
         return False
-
-
-def message(start: bytes, lines: bytes, body: bytes = b"") -> bytes:
-    """Writes a request or an answer; `start` is its first line, `lines` its other headers."""
-    return b"%s\r\n%sContent-Length: %d\r\n\r\n%s" % (start, lines, len(body), body)

@@ -4,7 +4,7 @@ A listener does it as it goes on; `svc state compact` and `svc events prune` cal
 """
 
 from itertools import takewhile
-from typing import Final, NamedTuple
+from typing import Final
 
 from svc.clock import Clock
 from svc.listen.inbox.event_ids import forget
@@ -17,17 +17,11 @@ _AT_ONCE: Final = 250  # so that no delivery waits for a month's worth to go
 _PAUSE_SECONDS: Final = 0.01  # between pieces: another process that waits gets the database
 
 
-class ForgottenPiece(NamedTuple):
-    """How many events were forgotten, and the last one looked at; None where no old ones follow."""
-
-    events: int
-    reached: int | None
-
-
-def forget_forwarded(state: Database, now: float, after: int) -> ForgottenPiece:
+def forget_forwarded(state: Database, now: float, after: int) -> tuple[int, int | None]:
     """Deletes events that were forwarded, or had no target, 30 days before `now` (unix seconds).
 
-    Looks at some rows behind the seq `after`, of listeners too that do not run any more.
+    Looks at some rows behind the seq `after`, of listeners too that do not run any more. Returns
+    how many events were forgotten, and the last one looked at; None where no old ones follow.
     """
     since = now - KEEP_SECONDS
     with state.write() as tx:
@@ -35,7 +29,7 @@ def forget_forwarded(state: Database, now: float, after: int) -> ForgottenPiece:
         rows = tx.rows(_NEXT, (after, _AT_ONCE))
         old = [*takewhile(lambda row: row["received_at"] < since, rows)]
         events = _forget(tx, [row for row in old if row["is_over"]])
-    return ForgottenPiece(events, old[-1]["seq"] if len(old) == _AT_ONCE else None)
+    return events, old[-1]["seq"] if len(old) == _AT_ONCE else None
 
 
 def forget_all_forwarded(state: Database, clock: Clock) -> int:

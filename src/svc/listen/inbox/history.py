@@ -327,12 +327,8 @@ _NOTE: Final = (
 )
 
 
-def _targets(row: Row) -> tuple[str, ...]:
-    routes = Routes.read_back(json.loads(row["targets"]))
-    return tuple(str(target) for target in routes.match(row["type"]))
-
-
 def entry_from(row: Row) -> InboxEntry:
+    routes = Routes.read_back(json.loads(row["targets"]))
     return InboxEntry(
         seq=row["seq"],
         id=row["event_id"],
@@ -346,7 +342,7 @@ def entry_from(row: Row) -> InboxEntry:
         error=row["error"],
         target=row["target"],
         endpoint_id=row["endpoint_id"],
-        targets=_targets(row),
+        targets=tuple(map(str, routes.match(row["type"]))),
     )
 
 
@@ -389,9 +385,7 @@ def copies(
         rows = state.rows(_COPIES, (*whose, seq, since, READER, *limits))
         if not rows:
             return
-        yield from map(_delivery, rows)
+        for row in rows:
+            facts = read_facts(row["body"])
+            yield Delivery(row["body"], row["headers"], row["received_at"], facts)
         seq = rows[-1]["seq"]
-
-
-def _delivery(row: Row) -> Delivery:
-    return Delivery(row["body"], row["headers"], row["received_at"], read_facts(row["body"]))

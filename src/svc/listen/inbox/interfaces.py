@@ -2,12 +2,8 @@
 
 The receiving half (`ingest`) verifies a delivery, stores it as an `InboundEvent` and answers. The
 forwarding half (`forward`) reads what is open at each target, sends it, and stores attempts.
-`sqlite` implements `Inbox` in the state database, `svc.listen.log` both in a team's log (R50). In
-one process the receiving half also hands each new event over, which saves reading it back; two
-processes need only an inbox that both reach, and a callback that has the forwarding half look
-(`Dispatcher.look`).
-
-Everything here is plain data, so that it can cross a process border.
+`sqlite` implements `Inbox` in the state database, `svc.listen.log` both in a team's log (R50). The
+receiving half also hands each new event over, which saves reading it back.
 """
 
 import asyncio

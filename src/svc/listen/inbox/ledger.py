@@ -18,7 +18,6 @@ from svc.listen.inbox.interfaces import (
     InboundEvent,
     OpenItem,
     Retries,
-    TargetRest,
 )
 from svc.listen.inbox.runs import (
     IN_TURN,
@@ -170,7 +169,8 @@ class ForwardLedger:
         batch.ended += self._list_ended(tx, closed)
         batch.hastening = [url for url in batch.well if self._hasten(tx, url, batch.freed)]
         for rest in batch.rests:
-            self._note_rest(tx, rest)
+            since = rest.since if rest.why is not None else None
+            tx.execute(_REST, (rest.why, since, rest.last, self.number(tx, rest.target)))
         for url in batch.closing:
             tx.execute("UPDATE targets SET running = 0 WHERE id = ?", (self.number(tx, url),))
 
@@ -285,11 +285,6 @@ class ForwardLedger:
             running = 1 if last is None else last + spare + 2
             with self._state.write() as tx:
                 tx.execute("UPDATE targets SET running = ? WHERE id = ?", (running, number))
-
-    def _note_rest(self, tx: Tx, rest: TargetRest) -> None:
-        since = rest.since if rest.why is not None else None
-        number = self.number(tx, rest.target)
-        tx.execute(_REST, (rest.why, since, rest.last, number))
 
     def _page(self, which: str, url: str, values: Sequence[object]) -> list[OpenItem]:
         rows = self._state.rows(_page_of(which), (self._numbers[url], *values))

@@ -54,7 +54,7 @@ class SqliteInbox(ForwardLedger):
         return stored
 
     def prune(self, now: float, after: int) -> int | None:
-        return forget_forwarded(self._state, now, after).reached
+        return forget_forwarded(self._state, now, after)[1]
 
     def check_in_place(self) -> None:
         """Makes sure that what was committed is in the file that the next run reads (R121).

@@ -70,14 +70,11 @@ class CloudflaredReader(LastWords):
         level, text = parts["level"], parts["text"]
         self._note(level, text)
         if level == "INF" and (found := _ANNOUNCED.fullmatch(text)):
-            return self._parse_announced(found[1])
+            known, self._address = self._address, found[1]
+            return Up(found[1]) if self._connections and found[1] != known else None
         if _DROPPED.match(text):
             return Down("Cloudflare has dropped the tunnel", lasting=True)
         return self._count_connections(text)
-
-    def _parse_announced(self, address: str) -> TunnelSign | None:
-        known, self._address = self._address, address
-        return Up(address) if self._connections and address != known else None
 
     def _count_connections(self, text: str) -> TunnelSign | None:
         """Notes which connections there are; says whether the first came or the last went."""
@@ -88,9 +85,8 @@ class CloudflaredReader(LastWords):
             self._connections.discard(found[1])
         if bool(self._connections) == before or self._address is None:
             return None
-        return Up(self._address) if self._connections else self._down()
-
-    def _down(self) -> Down:
+        if self._connections:
+            return Up(self._address)
         why = _ERROR.search(self._trouble)
         return Down(f"cloudflared is not connected{f': {why[1]}' if why else ''}")
 

@@ -154,7 +154,10 @@ class Tunnel:
             sign = reader.read(line)
             if isinstance(sign, Up):
                 if address not in (None, sign.url):
-                    return _build_moved(self._provider)
+                    # No program changes its address by itself: another one speaks in its name
+                    # (promise R105).
+                    moved = f"{self._provider.program} has named another address in the same run"
+                    return Down(moved, lasting=True)
                 address, deadline = sign.url, None
                 self._handle_gain(sign)
             elif sign is not None and sign.lasting:
@@ -196,11 +199,6 @@ def _not_up(provider: Provider, down: Down) -> NetworkError:
         hint=f"Run {provider.program} by hand to see more, or run any tunnel and name it: "
         "--public-url URL",
     )
-
-
-def _build_moved(provider: Provider) -> Down:
-    """No program changes its address by itself: another one speaks in its name (promise R105)."""
-    return Down(f"{provider.program} has named another address in the same run", lasting=True)
 
 
 def _how(code: int | None) -> str:

@@ -105,7 +105,8 @@ def read_facts(body: bytes) -> Facts:
     changed = changed if isinstance(changed, dict) else {}
     livemode = event.get("livemode")
     return Facts(
-        id=_find_matching(_EVENT_ID, event.get("id")) or _digest(body),
+        id=_find_matching(_EVENT_ID, event.get("id"))
+        or f"body_{hashlib.sha256(body).hexdigest()[:32]}",
         type=_find_matching(_TYPE, event.get("type")),
         created=_find_matching(_TYPE_OF_TIME, event.get("created")),
         livemode=livemode if isinstance(livemode, bool) else None,
@@ -133,10 +134,6 @@ def _json_in_doubt(body: bytes) -> object:
         return json.loads(body)
     except (ValueError, RecursionError):  # not JSON, not UTF-8, absurd numbers, absurd nesting
         return None
-
-
-def _digest(body: bytes) -> str:
-    return "body_" + hashlib.sha256(body).hexdigest()[:32]
 
 
 def _find_matching(shape: re.Pattern[str], value: object) -> str:

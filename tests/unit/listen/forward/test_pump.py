@@ -21,7 +21,7 @@ def test_a_pump_that_is_closed_before_it_reads_leaves_nothing_unawaited() -> Non
         link = SimpleNamespace(close=lambda: None)
         sender: Any = SimpleNamespace(target=None, seconds=None, link=lambda: link)
         pump = Pump(sender, ForwardOptions(), cast("Any", None), SystemClock())
-        pump.look()
+        pump.pump()
         await pump.close(0)
 
     with warnings.catch_warnings(record=True) as complaints:
