@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import threading
 import time
 from collections.abc import Coroutine
 from dataclasses import replace
@@ -68,23 +67,6 @@ def test_event_is_in_the_log_once_under_its_own_id(server: Servers) -> None:
     assert headers["Svc-Received-At"] == f"{NOW:.3f}"
 
 
-def test_two_receivers_of_one_event_make_one_message(server: Servers) -> None:
-    """The sender's copy may come to the other receiver, at the same moment."""
-    kept: list[StoreResult] = []
-
-    def receive() -> None:
-        with connect(server) as connection:
-            kept.extend(publish(connection, range(50)))
-
-    both = [threading.Thread(target=receive) for _ in range(2)]
-    for one in both:
-        one.start()
-    for one in both:
-        one.join()
-    assert count(server) == 50
-    assert sum(one.duplicate for one in kept) == 50
-
-
 @pytest.mark.usefixtures("needed")
 def test_event_that_is_too_large_costs_no_other_one(tmp_path: Path) -> None:
     """It alone is refused; its group is kept, the connection lives, and the next one is kept."""
@@ -124,20 +106,6 @@ def test_full_log_refuses_what_is_new(tmp_path: Path) -> None:
         assert there
         assert {one.code for one in full} == {"log_full"}
         assert count(server) == len(there)
-
-
-@pytest.mark.slow(seconds=5)
-def test_nothing_is_kept_while_the_log_is_away(server: Servers) -> None:
-    """Every arrival gets an error in time for the service's answer, never a good word."""
-    with connect(server) as connection:
-        server.nodes[0].kill()
-        inbox = LogInbox(connection, "test", KEY)
-        kept = inbox.store(Batch([inbound(n) for n in range(3)]))
-        assert {getattr(one, "code", None) for one in kept} == {"log_unavailable"}
-        server.nodes[0].start()
-        again = inbox.store(Batch([inbound(n) for n in range(3)]))
-        assert all(isinstance(one, StoreResult) for one in again)
-    assert count(server) == 3
 
 
 @pytest.mark.slow(seconds=5)

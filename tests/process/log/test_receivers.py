@@ -82,26 +82,6 @@ def test_two_receivers_of_one_event_make_one_message(
     assert target.received[0].header("svc-redelivered") == []
 
 
-@pytest.mark.slow(seconds=5)
-def test_full_log_is_answered_503_until_it_has_room(tmp_path: Path, begin: Begin) -> None:
-    """The service comes again; nothing that is unread is dropped for it."""
-    with servers(tmp_path / "log") as running:
-        make_streams(running, max_bytes=20_000)
-        receiver = begin(running.url())
-        answers = [deliver(receiver, event(number, note="x" * 4000)) for number in range(8)]
-        assert answers[0] == 200
-        assert answers[-1] == 503
-        assert messages(running) == answers.count(200)
-        assert "The log is full" in receiver.told("rejected")[-1]["message"]
-        again = begin(running.url(), name="another")
-        assert "the log is full" in again.errors
-        with connect(running) as connection:
-            info = connection.run(stream_info(connection, "test"))
-            roomy = {**info["config"], "max_bytes": 1 << 20}
-            connection.run(connection.api(f"STREAM.UPDATE.{info['config']['name']}", roomy))
-        assert deliver(receiver, event(7, note="x" * 4000)) == 200
-
-
 @pytest.mark.slow(seconds=15)
 def test_receiver_answers_in_time_though_no_server_does(server: Servers, begin: Begin) -> None:
     """R51: 503 within 9 s; when the server is back, the event is taken, once."""
