@@ -180,9 +180,9 @@ def test_what_settles_later_is_waited_for_by_name(
     created = svc.ok("sandbox", "trigger", "order.paid")["created"]
     payment = next(one["id"] for one in created if one["object"] == "payment")
     svc.ok("sandbox", "clock", "frozen")
-    argv = ("--payment", payment, "--amount", "100", "--wait", "--max-time", "2.6")
+    argv = ("--payment", payment, "--amount", "100", "--wait", "--max-time", "5")
     seen = on_terminal("refunds", "create", *argv, "-y", NO_COLOR="1")
-    assert re.search(r"is pending\n.*\rWaiting 2 s for \w+ to settle +\r\r +\r", seen), seen
+    assert re.search(r"is pending\n.*\rWaiting \d s for \w+ to settle +\r\r +\r", seen), seen
 
 
 ITEM = "name=J,hs_code=6203.39,quantity=1,unit_amount=12900"
@@ -203,7 +203,7 @@ def test_an_export_counts_what_has_come(
     """Only on stderr and only for a person; the line is gone at the end."""
     orders(svc, 3)
     slow = {"match": {"path": "/v1/orders", "method": "GET"}, "times": 9}
-    sandbox.control("POST", "/faults", {**slow, "effect": {"delay_ms": 600}})
+    sandbox.control("POST", "/faults", {**slow, "effect": {"delay_ms": 1500}})
     command = ("orders", "list", "--all", "--limit", "1", "-o", "ndjson")
     with (tmp_path / "all.ndjson").open("wb") as out:
         watched = open_terminal(*command, out=out.fileno())
@@ -232,7 +232,7 @@ class Slow(QuietHandler):
         self.body()
         type(self).times += 1
         if self.times > 1:
-            time.sleep(1.7)
+            time.sleep(3)
         self.answer(500 if self.times == 1 else 200)
 
 
@@ -299,7 +299,7 @@ def test_it_ends_once_the_status_is_there(
 @pytest.mark.effect_of("NOUN retrieve", "--wait", "--until")
 def test_the_end_of_the_time_is_a_check_that_failed(svc: Svc, order: dict[str, Any]) -> None:
     """Exit 11, the object all the same, and what moves a sandbox on."""
-    late = svc("orders", "retrieve", order["id"], "--wait", "--max-time", "0.4")
+    late = svc("orders", "retrieve", order["id"], "--wait", "--max-time", "2")
     assert (late.code, late.error["code"]) == (11, "not_settled")
     assert late.json["status"] == "requires_payment"
     assert "svc sandbox advance --until idle" in late.error["message"]
@@ -321,7 +321,7 @@ def test_a_payout_that_waits_names_the_clock(svc: Svc, sandbox: Sandbox) -> None
     svc.ok("sandbox", "balances", "EUR=100000")
     bank = ("--country", "DE", "--account-holder-name", "M", "--iban", "DE89370400440532013000")
     money = ("--amount", "100", "--currency", "EUR", "--source-currency", "EUR")
-    late = svc("payouts", "create", *money, *bank, "--wait", "--max-time", "0.5")
+    late = svc("payouts", "create", *money, *bank, "--wait", "--max-time", "2")
     assert (late.code, late.error["code"]) == (11, "not_settled")
     assert "svc sandbox advance --until idle" in late.error["message"]
     svc.ok("sandbox", "advance", "--until", "idle")

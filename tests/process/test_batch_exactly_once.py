@@ -25,7 +25,7 @@ from support.batches import (
 )
 from support.forks.program import Forking
 from support.running import Sandbox, Svc
-from support.suite.patience import patient
+from support.suite.patience import WAIT_SECONDS, patient
 
 KILLED = -9
 LONG = os.environ.get("SVC_TEST_LONG") == "1"
@@ -35,13 +35,13 @@ ROWS = 10_000 if LONG else 1_500  # of the slow run
 def wait_for_lines(path: Path, count: int) -> None:
     """Waits until so many rows have ended; as long as some do, however busy the machine is."""
     results = path.with_name(f"{path.name}.results.ndjson")
-    seen, until = 0, time.monotonic() + 20
+    seen, until = 0, time.monotonic() + WAIT_SECONDS
     while time.monotonic() < until:
         found = results.read_bytes().count(b"\n") if results.exists() else 0
         if found >= count:
             return
         if found > seen:
-            seen, until = found, time.monotonic() + 20
+            seen, until = found, time.monotonic() + WAIT_SECONDS
         time.sleep(0.005)
     raise AssertionError(f"{count} rows did not end, only {seen}")
 
@@ -244,7 +244,7 @@ def test_a_signal_ends_it_within_a_second_and_it_goes_on_later(
 ) -> None:
     """R78: with answers still under way; every row has its line, and no temporary file is left."""
     path = orders_file(tmp_path, range(100))
-    slow = {"match": {"path": "/v1/orders"}, "skip": 40, "times": 99, "effect": {"delay_ms": 900}}
+    slow = {"match": {"path": "/v1/orders"}, "skip": 40, "times": 99, "effect": {"delay_ms": 3000}}
     sandbox.control("POST", "/faults", slow)
     process = svc.begin("batch", "orders.create", str(path), "-o", "json")
     wait_for_lines(path, 40)
@@ -265,7 +265,7 @@ def test_a_signal_ends_it_within_a_second_and_it_goes_on_later(
 def test_an_interrupted_list_says_what_to_type(svc: Svc, sandbox: Sandbox, tmp_path: Path) -> None:
     """To a person: how far it came, in counters that are not nought, and the command itself."""
     path = orders_file(tmp_path, range(30))
-    slow = {"match": {"path": "/v1/orders"}, "skip": 10, "times": 99, "effect": {"delay_ms": 900}}
+    slow = {"match": {"path": "/v1/orders"}, "skip": 10, "times": 99, "effect": {"delay_ms": 3000}}
     sandbox.control("POST", "/faults", slow)
     process = svc.begin("batch", "orders.create", str(path), "-o", "human")
     wait_for_lines(path, 10)
@@ -279,7 +279,7 @@ def test_an_interrupted_list_says_what_to_type(svc: Svc, sandbox: Sandbox, tmp_p
     assert " 0 " not in result.err
     # Also for the tests that come: those under way would reach the sandbox after its reset.
     sandbox.control("DELETE", "/faults")
-    until = time.monotonic() + patient(10)
+    until = time.monotonic() + WAIT_SECONDS
     while svc("batch", "orders.create", str(path)).code != 0 and time.monotonic() < until:
         time.sleep(0.1)
     assert len(made(svc)) == 30
@@ -332,7 +332,7 @@ def test_a_row_corrected_while_its_end_is_unknown_is_not_sent(
         "effect": {"connection": "close"},
     }
     sandbox.control("POST", "/faults", lost)
-    result = svc("batch", "orders.create", str(path), "--concurrency", "1", "--max-time", "0.5")
+    result = svc("batch", "orders.create", str(path), "--concurrency", "1", "--max-time", "2")
     assert (result.code, result.json["unknown"] > 0) == (9, True)
     sandbox.control("DELETE", "/faults")
 

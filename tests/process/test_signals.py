@@ -30,7 +30,7 @@ PROGRAM = (
     "import signal, sys; signal.signal(signal.SIGINT, signal.SIG_DFL);"
     "sys.stderr.write('begun\\n'); sys.stderr.flush(); from svc.__main__ import main; main()"
 )
-END_SECONDS = 10.0
+END_SECONDS = 60.0
 SEED = 20_261_122
 MANY = 200 if os.environ.get("SVC_TEST_LONG") == "1" else 6  # of the slow run
 FORMS = [

@@ -78,7 +78,7 @@ def test_a_request_without_an_outcome_is_offered_to_be_resumed(
     svc.ok(
         "sandbox", "fault", "add", "--path", "/v1/orders", "--connection", "close", "--times", "9"
     )
-    lost = svc("orders", "create", *SALE, *ITEM, "--max-time", "0.5")
+    lost = svc("orders", "create", *SALE, *ITEM, "--max-time", "2")
     assert lost.code == 7
     assert kept(isolated)[0] == [lost.error["request"], "recorded_request", "unknown"]
 

@@ -118,7 +118,7 @@ def test_waits_for_an_effect(svc: Svc, handler: str) -> None:
 @pytest.mark.effect_of("events examine", "--forward-timeout")
 def test_waits_no_longer_for_an_answer(svc: Svc, handler: str) -> None:
     with TargetServer(lambda _: None) as silent:
-        done = run(svc, str(silent.port), "--forward-timeout", "0.1", "-o", "human")
+        done = run(svc, str(silent.port), "--forward-timeout", "0.5", "-o", "human")
     assert done.code == 11
     assert "No answer to a valid order.paid: no answer in time." in done.out
     assert "Unknown until 'valid event' passes: wrong signature, " in done.out

@@ -17,7 +17,9 @@ from support.listeners import Listen, Pay, Running
 from support.listening import OK, Received, TargetServer, status_line
 from support.running import Svc
 from support.servers.certificates import Authority, TlsServer
-from support.suite.patience import until
+from support.suite.patience import WAIT_SECONDS, until
+
+REPLAY = ("events", "replay", "--pending")
 
 
 @pytest.fixture
@@ -117,14 +119,14 @@ def test_a_listener_that_starts_meanwhile_waits_for_the_replay(
 
     def reply(_: Received) -> bytes:
         hangs.set()
-        assert go_on.wait(30)
+        assert go_on.wait(WAIT_SECONDS)
         return OK
 
     routes = ("--forward-to", f"*.paid=:{waiting}/a", "--forward-to", f":{waiting}/b")
     with TargetServer(reply, port=waiting) as target, ThreadPoolExecutor(1) as beside:
-        replay = beside.submit(svc, "events", "replay", "--pending")
-        assert hangs.wait(30)
-        twin = svc("events", "replay", "--pending", "-o", "json")
+        replay = beside.submit(svc, *REPLAY, "--forward-timeout", "150")
+        assert hangs.wait(WAIT_SECONDS)
+        twin = svc(*REPLAY, "-o", "json")
         assert (twin.code, twin.error["code"]) == (11, "replay_running")
         with listen(tmp_path, *routes, ready=False) as listener:
             newest = max(tmp_path.glob("listen-*.err"), key=lambda one: one.stat().st_mtime_ns)
@@ -132,7 +134,7 @@ def test_a_listener_that_starts_meanwhile_waits_for_the_replay(
             assert listener.records == []
             go_on.set()
             listener.wait("ready")
-            assert replay.result(30).code == 0
+            assert replay.result().code == 0
             [summary] = ended(listener)
             assert (summary["forwarded"], summary["pending"]) == (0, 0)
         assert paths(target) == [b"/a", b"/b"]
@@ -370,7 +372,7 @@ def test_a_replay_waits_as_long_as_it_is_told(waiting: int, svc: Svc) -> None:
     """`--forward-timeout`: a breakpoint in the handler does not end it after 8 s, nor need it."""
     with TargetServer(lambda _: None, port=waiting):
         started = time.monotonic()
-        result = svc("events", "replay", "--pending", "--forward-timeout", "0.1")
+        result = svc("events", "replay", "--pending", "--forward-timeout", "0.5")
         assert time.monotonic() - started < 8
     assert (result.code, [one["error"] for one in result.json]) == (11, ["no answer in time"] * 2)
 

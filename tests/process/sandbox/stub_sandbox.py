@@ -49,6 +49,7 @@ class StubApp(SandboxApp):
         if request.path == "/broken":
             raise RuntimeError("a bug in the app")
         if request.path == "/slow":
+            note(self._diary, "asked")
             await asyncio.sleep(float(request.fields["seconds"]))
         shown = {"object": "sandbox", "scheme": request.scope["scheme"]}
         return HttpReply(200, json.dumps(shown).encode())

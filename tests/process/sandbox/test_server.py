@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from support.suite.patience import patient
+from support.suite.patience import patient, until
 from svc.sandbox.process.records import health, list_running
 
 pytestmark = pytest.mark.smoke
@@ -74,12 +74,12 @@ def test_idle_connection_does_not_hold_it_up(stub: Start) -> None:
         assert ends(sandbox.process, signal.SIGTERM) < patient(1)
 
 
-def test_short_request_in_flight_is_answered(stub: Start) -> None:
+def test_short_request_in_flight_is_answered(stub: Start, folder: Path) -> None:
     """A request that is being worked on gets its answer before the end."""
     sandbox = stub()
     with socket.create_connection(("127.0.0.1", sandbox.record.port), timeout=60) as client:
-        client.sendall(b"GET /slow?seconds=0.4 HTTP/1.1\r\nHost: localhost\r\n\r\n")
-        time.sleep(0.1)
+        client.sendall(b"GET /slow?seconds=0.2 HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        until(lambda: (folder / "diary").read_text() == "asked")
         sandbox.process.send_signal(signal.SIGTERM)
         assert client.recv(65536).startswith(b"HTTP/1.1 200")
     sandbox.process.wait()
@@ -90,7 +90,7 @@ def test_long_request_in_flight_is_cut(stub: Start, folder: Path) -> None:
     sandbox = stub()
     with socket.create_connection(("127.0.0.1", sandbox.record.port), timeout=60) as client:
         client.sendall(b"GET /slow?seconds=60 HTTP/1.1\r\nHost: localhost\r\n\r\n")
-        time.sleep(0.1)
+        until(lambda: (folder / "diary").read_text() == "asked")
         assert ends(sandbox.process, signal.SIGTERM) < patient(1)
     assert (folder / "diary").read_text() == "down"
 

@@ -110,7 +110,7 @@ ROWS = (
     MatrixRow("no object: a list", after(says(200, b"[]"), 4), 7, "unknown", 4),
     MatrixRow("another object once", after(says(200, {"id": "x", "object": "y"})), 0, "done", 2),
     MatrixRow("no object: no id", after(says(200, {"object": "order"}), 4), 7, "unknown", 4),
-    MatrixRow("drip", after(dripping), 7, "unknown", 1, ("--max-time", "0.5")),
+    MatrixRow("drip", after(dripping), 7, "unknown", 1, ("--max-time", "2")),
     MatrixRow("429 once", before(says(429, LIMITED, Retry_After="2")), 0, "done", 2),
     MatrixRow("429 for an hour", before(says(429, LIMITED, Retry_After="3600")), 8, "refused", 1),
     *(

@@ -106,7 +106,7 @@ def test_a_clock_that_was_turned_before_does_not_age_a_request(svc: Svc, sandbox
     sandbox.control("POST", "/clock/advance", {"seconds": 3 * 24 * 3600})
     rule = {"match": {"method": "POST"}, "times": 99, "phase": "before"}
     sandbox.control("POST", "/faults", {**rule, "effect": {"connection": "close"}})
-    lost = svc(*ORDER, "--max-time", "0.5")
+    lost = svc(*ORDER, "--max-time", "2")
     assert lost.code == 7, lost.err
     sandbox.control("DELETE", "/faults")
     resumed = svc("requests", "resume", lost.error["request"])
@@ -183,7 +183,7 @@ def test_advice_about_a_row_goes_to_its_account(machine: UserMachine, tmp_path: 
 def test_advice_of_a_wait_and_of_a_lost_result_goes_to_the_account(machine: UserMachine) -> None:
     """What was made for the profile `shop` is not looked for in the active one."""
     profile = shop(machine)
-    waited = machine.run(*PAYOUT, "--wait", "--max-time", "0.5", *profile)
+    waited = machine.run(*PAYOUT, "--wait", "--max-time", "2", *profile)
     assert waited.error["code"] == "not_settled"
     assert "svc get po_1 --profile shop" in waited.error["message"]
     argv = (*command("payout", "mark-2"), "-o", "json", *profile)

@@ -283,7 +283,7 @@ def test_strict_order_stops_at_a_row_whose_end_is_not_known(floor: Floor) -> Non
 
 def test_workers_send_at_the_same_time(floor: Floor) -> None:
     """`--concurrency`: as many as asked for, and no more."""
-    gate = threading.Barrier(6, timeout=5)
+    gate = threading.Barrier(6, timeout=60)
 
     def wait(request: WireRequest, nth: int) -> None:
         if nth <= 6:
@@ -363,10 +363,10 @@ def test_answers_that_come_after_the_journal_went_are_told(
         if nth == 4:
             all_sent.set()
         if nth > 1:
-            gone.wait(5)
-            time.sleep(0.03 * nth)
+            gone.wait(60)
+            time.sleep(0.01 * nth)
         else:
-            all_sent.wait(5)
+            all_sent.wait(60)
 
     floor.service.answer = answer
     monkeypatch.setattr(floor.intents, "settle_many", lost)
@@ -390,7 +390,7 @@ def test_a_row_that_hangs_while_the_journal_goes_is_told_without_its_id(
 
     def answer(request: WireRequest, nth: int) -> None:
         if b'"amount":1,' in request.body:
-            hang.wait(20)
+            hang.wait(60)
 
     floor.service.answer = answer
     monkeypatch.setattr(floor.intents, "record_many", record_many)
@@ -408,7 +408,7 @@ def test_a_signal_leaves_a_line_for_every_row_and_nothing_lost(floor: Floor) -> 
 
     def answer(request: WireRequest, nth: int) -> None:
         if nth > 20:
-            hang.wait(5)
+            hang.wait(60)
 
     def stop(totals: Any) -> None:
         if totals.done == 20 and floor.service.at_once == 4:

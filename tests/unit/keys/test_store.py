@@ -230,7 +230,7 @@ def test_each_refusal_has_its_own_words(
 def test_a_keyring_that_hangs_is_left_behind(fake: FakeKeyring) -> None:
     """R35: the call is abandoned when its time is up, and nothing else is asked."""
     fake.hangs = threading.Event()
-    store = KeyStore([fake], seconds=0.05)
+    store = KeyStore([fake], seconds=0.3)
     for call in (lambda: store.get(USER), lambda: store.put(USER, OLD), lambda: store.remove(USER)):
         fake.calls.clear()
         started = time.monotonic()
@@ -264,7 +264,7 @@ def test_a_hang_while_replacing_is_not_followed_by_another_call(
 
     monkeypatch.setattr(fake, "write", hang)
     with pytest.raises(KeyStoreError, match="did not answer"):
-        KeyStore([fake], seconds=0.3).put(USER, NEW)
+        KeyStore([fake], seconds=1).put(USER, NEW)
     assert fake.calls == calls
     release.set()
 
@@ -289,8 +289,8 @@ def test_a_person_gets_time_to_unlock(
         return fake.items.get(user)
 
     monkeypatch.setattr(fake, "read", read)
-    store = KeyStore([fake], seconds=0.05, person_seconds=20 if person else 0)
-    threading.Timer(0.3, unlocked.set).start()
+    store = KeyStore([fake], seconds=0.3, person_seconds=60 if person else 0)
+    threading.Timer(1, unlocked.set).start()
     if person:
         found = store.get(USER)
         assert found is not None

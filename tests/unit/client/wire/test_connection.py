@@ -12,6 +12,7 @@ import pytest
 from support.calls import orders, refunds
 from support.clocks import ManualClock
 from support.serving import free_port
+from support.suite.patience import patient
 from svc.base_url import BaseUrl
 from svc.client.call import Call
 from svc.client.client import Client
@@ -120,8 +121,8 @@ def test_a_hanging_server_is_cut_at_the_deadline(
 ) -> None:
     """R9: one attempt takes all the time there is, and not a second more."""
     server.play(server.hang())
-    error = ended(connect(server.url, SystemClock(), deadline_seconds=0.4), call)
-    assert 0.4 <= stopwatch() < 1.4
+    error = ended(connect(server.url, SystemClock(), deadline_seconds=1), call)
+    assert 1 <= stopwatch() < patient(2)
     assert int(error.exit_code) == (7 if call is POST else 8)
     assert len(server.requests) == 1
 
@@ -140,8 +141,8 @@ def test_a_dripping_server_is_cut_at_the_deadline(
         "endless informational": server.drip(b"HTTP/1.1 100 Continue\r\n\r\n", 0.001),
     }
     server.play(drips[where])
-    error = ended(connect(server.url, SystemClock(), deadline_seconds=0.5), POST)
-    assert 0.5 <= stopwatch() < 1.5
+    error = ended(connect(server.url, SystemClock(), deadline_seconds=1), POST)
+    assert 1 <= stopwatch() < patient(2)
     assert isinstance(error, OutcomeUnknown)
 
 

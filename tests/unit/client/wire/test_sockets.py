@@ -9,6 +9,7 @@ import pytest
 
 from support.clocks import ManualClock
 from support.serving import free_port
+from support.suite.patience import patient
 from svc.client.client import Client
 from svc.client.exchange import Deadline
 from svc.client.wire import sockets
@@ -54,7 +55,7 @@ def test_a_full_backlog_hangs_no_longer_than_its_share(
                 filler.close()
     assert isinstance(error, NetworkError)
     assert error.outcome == "not_sent"
-    assert stopwatch() < 2.0
+    assert stopwatch() < patient(2)
 
 
 def test_a_name_that_is_not_found(connect: "Connect", monkeypatch: pytest.MonkeyPatch) -> None:
@@ -77,13 +78,13 @@ def test_a_look_up_that_hangs_is_given_up(
     release = threading.Event()
 
     def hang(*args: Any, **options: Any) -> list[Any]:
-        release.wait(10)
+        release.wait(60)
         return []
 
     monkeypatch.setattr(socket, "getaddrinfo", hang)
     client = connect("https://api.invalid", SystemClock(), deadline_seconds=0.6)
     error = ended(client, POST)
-    assert stopwatch() < 1.6
+    assert stopwatch() < patient(1.6)
     assert error.outcome == "not_sent"
     release.set()
 

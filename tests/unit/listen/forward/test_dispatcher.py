@@ -30,7 +30,7 @@ from svc.listen.routes import Routes
 from svc.signature import verify
 
 FAST = ForwardOptions(retry="fast")
-OFF = ForwardOptions(retry="off", seconds=0.3)
+OFF = ForwardOptions(retry="off", seconds=1.5)
 
 
 def test_target_gets_the_same_bytes(tmp_path: Path) -> None:
@@ -224,7 +224,7 @@ def test_the_status_counts_where_the_body_never_ends(
         one.send(event())
         [forward] = one.forwards(1)
     assert (forward.status, forward.reply, forward.error) == (expected, reply, None)
-    assert expected != 304 or forward.milliseconds < 250  # it has no body to wait for
+    assert expected != 304 or forward.milliseconds < 1400  # it has no body to wait for
 
 
 CHUNKED = b"HTTP/1.1 200 OK\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n"
@@ -286,10 +286,14 @@ def test_fast_retry_tries_again_what_may_pass(tmp_path: Path) -> None:
         forwards = listener.forwards(2 * len(passing))
         assert time.monotonic() - began > 1.9
     told = [(one.id, one.status, one.retry_in, one.attempt) for one in forwards]
-    assert sorted(told[:5]) == [(f"evt_{status}", status, 2, 1) for status in passing]
-    assert sorted(told[5:]) == [(f"evt_{status}", 200, None, 2) for status in passing]
-    marks = [one.header("Svc-Redelivered") for one in target.received]
-    assert marks == [[]] * 5 + [[b"1"]] * 5
+    came = [(one.body, one.header("Svc-Redelivered")) for one in target.received]
+    for status in passing:
+        name = f"evt_{status}"
+        assert [one for one in told if one[0] == name] == [
+            (name, status, 2, 1),
+            (name, 200, None, 2),
+        ]
+        assert [mark for body, mark in came if body == event(status)] == [[], [b"1"]]
 
 
 def test_fast_retry_takes_other_refusals_as_final(tmp_path: Path) -> None:

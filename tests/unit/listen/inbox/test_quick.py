@@ -24,6 +24,7 @@ from support.listening import (
     status,
     talk,
 )
+from support.suite.patience import WAIT_SECONDS
 from svc.errors import LocalError
 from svc.listen.inbox.commit import InboxWriter
 from svc.listen.inbox.event_ids import LISTED_AT_ONCE
@@ -104,7 +105,7 @@ def ids(path: Path) -> list[str]:
 
 
 def on_loop(
-    inbox: Inbox, story: Callable[[InboxWriter], Awaitable[None]], seconds: float = 20
+    inbox: Inbox, story: Callable[[InboxWriter], Awaitable[None]], seconds: float = WAIT_SECONDS
 ) -> None:
     async def whole() -> None:
         writer = InboxWriter(inbox)
@@ -276,7 +277,7 @@ def test_log_stays_short(inbox: QuickInbox, path: Path, group: int) -> None:
             await until(lambda: len(told) == group)  # noqa: B023  before the next turn
             longest = max(longest, path.with_name("state.db-wal").stat().st_size)
 
-    on_loop(inbox, story, 50)  # 3,600 syncs of a disk that others use
+    on_loop(inbox, story, 250)  # 3,600 syncs of a disk that others use
     assert longest < WHOLE_LOG
     assert path.stat().st_size > 3600 * 2000
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from support.listening import RunningListener, event, listening, outcomes
-from support.suite.patience import WAIT_SECONDS
+from support.suite.patience import WAIT_SECONDS, patient
 from svc.errors import UsageError
 from svc.listen.commands import CommandTarget
 from svc.listen.forward.pump import ForwardOptions
@@ -127,7 +127,7 @@ def test_children_that_a_run_leaves_end_with_it(tmp_path: Path, script: Path) ->
         [told] = listener.forwards(1)
         assert ended(listener) == ["forwarded"]
     assert told.reply == b"left\n"
-    assert told.milliseconds < 5_000
+    assert told.milliseconds < 50_000  # of the minute that the child would take
     assert is_gone(script.parent / "child")
 
 
@@ -166,7 +166,7 @@ def test_run_under_way_when_the_listener_ends_is_repeated_and_marked(
         listener.until((script.parent / "leader").exists)
         started = time.monotonic()
         assert ended(listener) == [None]
-        assert time.monotonic() - started < 5  # 1 s (R78), but on a machine under load
+        assert time.monotonic() - started < patient(1)
     assert is_gone(script.parent / "leader")
     write(script, 'echo "$SVC_EVENT_ID$SVC_REDELIVERED" >> log')
     with running(tmp_path, script) as listener:
