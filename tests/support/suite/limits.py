@@ -15,7 +15,7 @@ import pytest
 from support.suite.dealing import seconds_of
 
 SECONDS: Final = 180.0  # a machine ten times slower, or as busy, is to pass as well
-SLOW_SECONDS: Final = 300.0
+SLOW_SECONDS: Final = 600.0
 # A limit raises an exception in the test. Where that does not end it (it waits for ever in what
 # tidies up), the process is ended, which names the test and takes the rest to another worker.
 GRACE: Final = 60.0
@@ -27,7 +27,7 @@ def limit_of(item: pytest.Item) -> float:
     if own is not None:
         return max(SECONDS, float(own.args[0]))
     slow = item.get_closest_marker("slow")
-    return SECONDS if slow is None else max(SLOW_SECONDS, 4 * seconds_of(item))
+    return SECONDS if slow is None else max(SLOW_SECONDS, 10 * seconds_of(item))
 
 
 class Limits:
