@@ -83,7 +83,7 @@ def followed(
             ended.set()
 
         link.attach(cast("Listener", relay), tell, fail)
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(60):
             await ended.wait()
 
     with Session((), {}, streams, ManualClock()) as session:

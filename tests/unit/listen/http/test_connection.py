@@ -228,7 +228,7 @@ def test_deadlines_hold_for_each_exchange_of_a_link() -> None:
 
 async def accept(server: socket.socket) -> socket.socket:
     server.setblocking(False)
-    peer, _ = await asyncio.wait_for(asyncio.get_running_loop().sock_accept(server), 5)
+    peer, _ = await asyncio.wait_for(asyncio.get_running_loop().sock_accept(server), 60)
     peer.setblocking(True)
     return peer
 

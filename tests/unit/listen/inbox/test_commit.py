@@ -140,7 +140,7 @@ def run(
         writer = InboxWriter(inbox, results_first=results_first)
         loop = asyncio.get_running_loop()
         assert isinstance(loop, Timers)
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             try:
                 await story(writer, loop)
             finally:
@@ -244,11 +244,12 @@ def test_result_alone_is_written_a_moment_later() -> None:
     inbox.gate.set()
 
     async def story(writer: InboxWriter, loop: Timers) -> None:
+        begun = loop.time()
         for seq in (1, 2):
             writer.record(attempt(seq))
         assert not writer.idle
         assert len(loop.set) == 1
-        assert 0 < loop.set[0].when() - loop.time() <= 0.05
+        assert begun < loop.set[0].when() <= loop.time() + 0.05
         await until(lambda: bool(inbox.batches))
 
     run(inbox, story)

@@ -164,7 +164,7 @@ async def test_a_target_that_is_well_again_gets_its_events_in_pieces(
     assert len(inbox.again(A, NOW, 256).items) == 3
     writer = InboxWriter(inbox)
     writer.well(A)
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         while not writer.idle:  # noqa: ASYNC110  what it waits for has no event
             await asyncio.sleep(0.001)
     await writer.close()

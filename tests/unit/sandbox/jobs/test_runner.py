@@ -235,4 +235,4 @@ async def test_pause_ends_by_time_or_by_waking() -> None:
     await pause(woken, 0.01)
     assert not woken.is_set()
     asyncio.get_running_loop().call_soon(woken.set)
-    await asyncio.wait_for(pause(woken, None), 5)
+    await asyncio.wait_for(pause(woken, None), 60)
