@@ -79,7 +79,7 @@ def test_body_of_300_mb_costs_nothing_and_delays_nobody(
         waits = [good(port, number) for number in range(1, 20)]
         for sender in pouring:
             sender.join()
-        assert max(waits) < 1
+        assert max(waits) < patient(1)
         assert resident(process.pid) - before < 20
     assert set(statuses) <= {0, 413}  # 0: cut before the sender came to read
 
@@ -107,7 +107,7 @@ def test_hostile_requests_in_between_cost_no_memory(tmp_path: Path) -> None:
             assert status(talk(port, bad[number % len(bad)])) >= 400
             if number % 100 == 0:
                 waits.append(good(port, number))
-        assert max(waits) < 1
+        assert max(waits) < patient(1)
         assert resident(process.pid) - before < 20
 
 
@@ -128,7 +128,7 @@ def test_real_limits_of_a_slow_sender(sent: bytes, seconds: float, tmp_path: Pat
             assert listener.send(event(number)) == 200
         assert time.monotonic() - started < patient(1)
         assert status(read_answer(peer)) in (0, 400)
-        assert seconds - 0.1 <= time.monotonic() - started < seconds + 1
+        assert seconds - 0.1 <= time.monotonic() - started < patient(seconds + 1)
 
 
 @pytest.mark.slow
@@ -152,5 +152,5 @@ def test_real_limit_of_a_hanging_target(tmp_path: Path) -> None:
             sender.join()
         assert len(target.received) == 1
         assert [code for code, _ in answers] == [504] * 4
-        assert all(7.9 <= seconds < 9 for _, seconds in answers), answers
+        assert all(7.9 <= seconds < patient(9) for _, seconds in answers), answers
         assert listener.forwards(1)[0].error == "no answer in time"

@@ -13,7 +13,7 @@ import pytest
 from support.forks.program import Forking
 from support.listening import TargetServer
 from support.running import Sandbox, Svc
-from support.suite.patience import until
+from support.suite.patience import patient, until
 from support.team.commands import RunningCommand, TeamCommands, server_of
 from svc.listen.log.streams import EVENT_BYTES
 from svc.signature import verify
@@ -113,7 +113,7 @@ def test_refused_right_names_itself(
     error = json.loads(done.err.splitlines()[-1])["error"]
     assert right in error["message"], done.err
     assert f"user {user}" in error["message"]
-    assert time.monotonic() - started < 8
+    assert time.monotonic() - started < patient(8)
 
 
 def keep_a_copy(team: TeamCommands) -> None:
