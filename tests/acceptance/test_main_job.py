@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from support.running import Sandbox, Svc
+from support.suite.patience import WAIT_SECONDS
 from svc.cli.quickstart.processes import DemoTarget, run_target
 from svc.signature import verify
 
@@ -41,7 +42,7 @@ def listening(folder: Path, *argv: str) -> Iterator["subprocess.Popen[str]"]:
         stderr=subprocess.PIPE,
         text=True,
     )
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + WAIT_SECONDS
     try:
         while not ready.exists():
             assert process.poll() is None, process.communicate()[1]

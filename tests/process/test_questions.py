@@ -12,6 +12,7 @@ from typing import Final
 import pytest
 
 from support.running import Sandbox, Svc
+from support.suite.patience import WAIT_SECONDS
 
 LIVE: Final = {"SVC_API_KEY": "sk_live_sandbox", "SVC_MODE": "live"}
 
@@ -96,7 +97,7 @@ def test_a_typed_yes_is_read_whatever_encoding_python_is_told(svc: Svc) -> None:
 
 
 def _until(terminal: int, words: bytes) -> bytes:
-    seen, end = b"", time.monotonic() + 20
+    seen, end = b"", time.monotonic() + WAIT_SECONDS
     while words not in seen:
         assert time.monotonic() < end, seen
         if select.select([terminal], [], [], 0.2)[0]:

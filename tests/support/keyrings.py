@@ -19,6 +19,7 @@ BUS = """
   </policy>
 </busconfig>
 """
+from support.suite.patience import WAIT_SECONDS
 
 
 @pytest.fixture
@@ -63,7 +64,7 @@ def await_name(name: str) -> None:
     from jeepney.io.blocking import Proxy, open_dbus_connection  # type: ignore[import-untyped]
 
     with open_dbus_connection() as bus:
-        deadline = time.monotonic() + 10
+        deadline = time.monotonic() + WAIT_SECONDS
         while not Proxy(message_bus, bus).NameHasOwner(name)[0]:
             assert time.monotonic() < deadline, f"{name} did not appear"
             time.sleep(0.01)

@@ -16,13 +16,14 @@ import pytest
 
 from support.running import Sandbox, Svc
 from support.serving import QuietHandler, free_port, serving
+from support.suite.patience import WAIT_SECONDS
 
 BACKENDS = Path(__file__).with_name("backends")
 
 
 def until(found: Callable[[], Any]) -> Any:
     """What is found, once it is there."""
-    end = time.monotonic() + 20
+    end = time.monotonic() + WAIT_SECONDS
     while True:
         result = found()
         if result:

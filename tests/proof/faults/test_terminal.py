@@ -15,7 +15,7 @@ from proof.faults.operations import command
 from proof.faults.test_sharing import wait_for_posts
 from support.batches import orders_file, refs
 from support.running import Sandbox, Svc
-from support.suite.patience import patient
+from support.suite.patience import WAIT_SECONDS, patient
 
 MARK = "mark-1"
 
@@ -64,7 +64,7 @@ def test_second_signal_ends_it_at_once(svc: Svc, sandbox: Sandbox, tmp_path: Pat
 
 def wait_for_workers(process: Process) -> None:
     """Waits until a batch has threads, and then sends."""
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + WAIT_SECONDS
     while len(list(Path(f"/proc/{process.pid}/task").iterdir())) < 9:
         assert time.monotonic() < deadline
         time.sleep(0.005)
@@ -73,7 +73,7 @@ def wait_for_workers(process: Process) -> None:
 
 def wait_for_answer(process: Process, number: int) -> None:
     """Waits until a program has begun to answer a signal; two that come before that are one."""
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + WAIT_SECONDS
     while is_caught(process, number):
         assert process.poll() is None
         assert time.monotonic() < deadline

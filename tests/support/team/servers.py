@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from support.serving import free_ports
+from support.suite.patience import WAIT_SECONDS
 
 SERVER = Path(sys.executable).parent / "nats-server"
 
@@ -38,7 +39,7 @@ class LogNode:
             self.process = subprocess.Popen(
                 [SERVER, "-c", path], stdout=out, stderr=out, stdin=subprocess.DEVNULL
             )
-        end = time.monotonic() + 20
+        end = time.monotonic() + WAIT_SECONDS
         while True:
             with suppress(OSError):
                 socket.create_connection(("127.0.0.1", self.port), 1).close()
@@ -156,7 +157,7 @@ def servers(
 
 def _wait_for_leader(running: Servers) -> None:
     """Waits until the cluster can make a stream."""
-    end = time.monotonic() + 30
+    end = time.monotonic() + WAIT_SECONDS
     while time.monotonic() < end:
         with suppress(OSError, KeyError, ValueError):
             found = running.nodes[0].monitored("jsz?meta=1")

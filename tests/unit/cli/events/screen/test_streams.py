@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from support.suite.patience import patient
+from support.suite.patience import WAIT_SECONDS, patient
 from svc.cli.events.screen import streams as printing
 from svc.cli.events.screen.streams import Printing
 from svc.cli.events.screen.unwritten import UnwrittenOutput
@@ -103,7 +103,7 @@ def read_all(reading: int, stream: io.TextIOWrapper) -> str:
 def read_now(reading: int, count: int) -> str:
     """Reads so many lines, however long that takes."""
     data = b""
-    end = time.monotonic() + 20
+    end = time.monotonic() + WAIT_SECONDS
     while data.count(b"\n") < count and time.monotonic() < end:
         data += os.read(reading, 1 << 16)
     return data.decode()
