@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from support.suite.patience import WAIT_SECONDS
+
 BUS = """
 <busconfig>
   <type>session</type>
@@ -19,7 +21,6 @@ BUS = """
   </policy>
 </busconfig>
 """
-from support.suite.patience import WAIT_SECONDS
 
 
 @pytest.fixture

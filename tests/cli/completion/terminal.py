@@ -17,7 +17,7 @@ SCRIPTS = ROOT / "completions"
 _ESCAPES = re.compile(
     rb"\x1b(\[[0-9;?<>=]*[A-Za-z]|\][^\x07\x1b]*(\x07|\x1b\\)|[()][A-B0-2]|[=>78])"
 )
-_PATIENCE_SECONDS = 20.0
+_PATIENCE_SECONDS = 150.0
 
 # Stands for the program: says what it was called with, and that it was.
 _RECORDER = """#!/bin/sh
