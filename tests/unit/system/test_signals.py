@@ -33,9 +33,11 @@ def no_word(number: int) -> None:
     pytest.fail(f"cut off by {number}")
 
 
-def come_soon(number: int = signal.SIGTERM) -> None:
+def come_soon(number: int = signal.SIGTERM) -> threading.Timer:
     """Sends the signal to this process while its main thread waits."""
-    threading.Timer(0.05, os.kill, (os.getpid(), number)).start()
+    timer = threading.Timer(0.05, os.kill, (os.getpid(), number))
+    timer.start()
+    return timer
 
 
 def stopped_in(wait: Callable[[], object], number: int = signal.SIGTERM) -> None:
@@ -127,10 +129,11 @@ def test_a_signal_that_ends_nothing_ends_no_wait() -> None:
     before = signal.signal(signal.SIGUSR1, lambda *_: None)
     try:
         with watch(no_word):
-            come_soon(signal.SIGUSR1)
+            timer = come_soon(signal.SIGUSR1)
             began = time.monotonic()
             signals.sleep(0.2)
             assert time.monotonic() - began >= 0.2
+            timer.join()  # however late it is: without its handler it would end this process
     finally:
         signal.signal(signal.SIGUSR1, before)
 
