@@ -142,7 +142,6 @@ def test_quickstart_tells_its_steps_beside_a_result_for_programs(tmp_path: Path)
         capture_output=True,
         text=True,
         check=False,
-        timeout=60,
     )
     assert done.returncode == 0, done.stderr
     told = json.loads(done.stdout)

@@ -63,7 +63,6 @@ def replayed(screen: str) -> str:
         stderr=subprocess.STDOUT,
         text=True,
         check=False,
-        timeout=60,
     )
     return done.stdout
 
@@ -130,7 +129,6 @@ def shell(script: str, **env: str) -> "subprocess.CompletedProcess[str]":
         stderr=subprocess.STDOUT,
         text=True,
         check=False,
-        timeout=60,
     )
 
 

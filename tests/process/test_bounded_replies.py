@@ -45,7 +45,6 @@ def measured(url: str, *argv: str) -> tuple[Result, int, float]:
         capture_output=True,
         text=True,
         check=False,
-        timeout=120,
     )
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     spent = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime

@@ -33,7 +33,6 @@ def program(
         env={**os.environ, **NOWHERE},
         capture_output=True,
         check=False,
-        timeout=60,
         preexec_fn=limit,
         **more,  # type: ignore[call-overload]
     )

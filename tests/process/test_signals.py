@@ -105,7 +105,6 @@ def run_by(
         capture_output=True,
         text=True,
         check=False,
-        timeout=60,
     )
 
 

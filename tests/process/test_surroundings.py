@@ -68,7 +68,6 @@ def test_what_the_caller_has_set_changes_nothing() -> None:
         capture_output=True,
         text=True,
         check=True,
-        timeout=30,
     )
     seen = json.loads(done.stdout)
     env = seen.pop("env")

@@ -38,7 +38,6 @@ def test_an_archive_starts_itself_again(tmp_path: Path) -> None:
         capture_output=True,
         text=True,
         check=False,
-        timeout=60,
     )
     assert done.returncode == 0, done.stderr
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Final
 
 import pytest
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser, expect, sync_playwright
 
 CHROMIUM: Final = Path("/usr/bin/chromium")
 REBOUND: Final = (
@@ -19,6 +19,7 @@ ARGUMENTS: Final = (
     "--disable-features=LocalNetworkAccessChecks",
     f"--host-resolver-rules=MAP {REBOUND} 127.0.0.1",
 )
+expect.set_options(timeout=60_000)  # what is to be seen on a page may come late
 needs_chromium: Final = pytest.mark.skipif(
     not CHROMIUM.exists(), reason="needs Debian's package chromium: apt-get install chromium"
 )
@@ -36,7 +37,7 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
             executable_path=CHROMIUM,
             args=ARGUMENTS,
             env={**os.environ, "HOME": home},
-            timeout=30_000,
+            timeout=120_000,
         )
         yield launched
         launched.close()

@@ -97,7 +97,6 @@ def test_a_backend_in_shell(svc: Svc, sandbox: Sandbox, tmp_path: Path) -> None:
             cwd=tmp_path,
             capture_output=True,
             check=False,
-            timeout=30,
         )
         assert done.returncode == 0, done
         return done.stdout.decode()

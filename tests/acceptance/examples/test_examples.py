@@ -76,7 +76,6 @@ def shell(line: str, folder: Path, **env: str) -> "subprocess.CompletedProcess[s
         capture_output=True,
         text=True,
         check=False,
-        timeout=60,
     )
 
 

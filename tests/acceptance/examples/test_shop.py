@@ -37,7 +37,6 @@ def test_a_shop_is_tested_with_the_fixtures_of_svc(tmp_path: Path) -> None:
         capture_output=True,
         text=True,
         check=False,
-        timeout=60,
     )
     assert done.returncode == 0, done.stdout + done.stderr
     assert "4 passed" in done.stdout

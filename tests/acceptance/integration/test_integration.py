@@ -31,13 +31,11 @@ def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     with socket.create_server(("127.0.0.1", 0)) as free:
         monkeypatch.setenv("PORT", str(free.getsockname()[1]))
     yield folder
-    subprocess.run([program, "sandbox", "stop", "-q"], check=False, capture_output=True, timeout=30)
+    subprocess.run([program, "sandbox", "stop", "-q"], check=False, capture_output=True)
 
 
 def run(command: list[str], folder: Path) -> "subprocess.CompletedProcess[str]":
-    return subprocess.run(
-        command, cwd=folder, check=False, capture_output=True, text=True, timeout=60
-    )
+    return subprocess.run(command, cwd=folder, check=False, capture_output=True, text=True)
 
 
 def records(folder: Path) -> list[str]:
@@ -104,7 +102,6 @@ def as_step(step: str, folder: Path) -> "subprocess.CompletedProcess[str]":
         check=False,
         capture_output=True,
         text=True,
-        timeout=60,
     )
 
 

@@ -44,7 +44,7 @@ def shown(page: Path) -> tuple[str, str]:
     """What a reader sees on 100 columns, and what the reader's program complains of."""
     env = {**os.environ, "MANWIDTH": "100", "LC_ALL": "C.UTF-8"}
     argv = ["man", "--warnings=all", "-l", str(page)]
-    done = subprocess.run(argv, capture_output=True, text=True, env=env, check=True, timeout=30)
+    done = subprocess.run(argv, capture_output=True, text=True, env=env, check=True)
     return done.stdout, done.stderr
 
 

@@ -93,7 +93,7 @@ def test_an_installed_wheel_prints_the_scripts(tmp_path: Path) -> None:
         str(tmp_path),
         str(ROOT),
     ]
-    subprocess.run(build, check=True, timeout=300)
+    subprocess.run(build, check=True)
     (wheel,) = tmp_path.glob("svc_cli-*.whl")
     with zipfile.ZipFile(wheel) as archive:
         names = set(archive.namelist())
@@ -109,7 +109,6 @@ def test_an_installed_wheel_prints_the_scripts(tmp_path: Path) -> None:
         capture_output=True,
         text=True,
         check=True,
-        timeout=60,
     )
     where, _, printed = done.stdout.partition("\n")
     assert where.startswith(str(tmp_path))

@@ -33,7 +33,7 @@ ADDRESS = re.compile(r"http://127\.0\.0\.1:(\d+)/[0-9a-f]{32}/")
 
 def read(url: str) -> str:
     """One page, past any proxy."""
-    with build_opener(ProxyHandler({})).open(url, timeout=10) as answer:
+    with build_opener(ProxyHandler({})).open(url, timeout=60) as answer:
         text: str = answer.read().decode()
     return text
 

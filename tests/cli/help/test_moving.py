@@ -48,7 +48,7 @@ def machines(
     def run(line: str) -> None:
         path = f"{tools}{os.pathsep}{os.environ['PATH']}"
         env = {**os.environ, "HOME": str(old), "PATH": path}
-        subprocess.run(["sh", "-c", line], env=env, check=True, timeout=30)
+        subprocess.run(["sh", "-c", line], env=env, check=True)
 
     return old, new, run
 

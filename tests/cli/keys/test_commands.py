@@ -213,7 +213,6 @@ def test_a_carriage_return_is_not_lost_on_the_way(fake_ring: FakeRing) -> None:
         input=f"{CANARY}\r\n".encode(),
         capture_output=True,
         check=False,
-        timeout=30,
     )
     assert done.returncode == 2
     assert b"line ends" in done.stderr

@@ -152,7 +152,7 @@ def test_the_global_formats_work_as_well(svc: Svc, aged: Age, state: Path) -> No
 def svc_bytes(*argv: str) -> bytes:
     """The exact bytes on stdout."""
     return subprocess.run(
-        [sys.executable, "-m", "svc", *argv], capture_output=True, check=False, timeout=30
+        [sys.executable, "-m", "svc", *argv], capture_output=True, check=False
     ).stdout
 
 

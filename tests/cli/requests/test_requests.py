@@ -384,9 +384,7 @@ def test_reading_opens_no_database(svc: Svc, sandbox: Sandbox, isolated: Path) -
         "code = main(['orders', 'list', '-o', 'json'])\n"
         "print('@@', code, 'sqlite3' in sys.modules, file=sys.stderr)"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=30
-    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stderr.strip() == "@@ 0 False"
     assert not (isolated / "state").exists()
 

@@ -28,7 +28,7 @@ def run(before: str, *argv: str) -> "subprocess.CompletedProcess[str]":
     code = f"{before}\ncode = main({list(argv)!r})\n{LOADED}sys.exit(code)"
     env = {**os.environ, "SVC_BASE_URL": "http://127.0.0.1:9", "SVC_API_KEY": "sk_test_sandbox"}
     command = [sys.executable, "-c", code]
-    return subprocess.run(command, capture_output=True, text=True, check=False, env=env, timeout=30)
+    return subprocess.run(command, capture_output=True, text=True, check=False, env=env)
 
 
 @pytest.mark.parametrize(

@@ -80,7 +80,6 @@ class Somebody:
             capture_output=True,
             text=True,
             check=False,
-            timeout=60,
         )
 
 

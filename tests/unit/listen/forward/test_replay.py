@@ -64,7 +64,6 @@ def test_a_job_opens_the_state_database_once(kept: Database) -> None:
             capture_output=True,
             text=True,
             check=False,
-            timeout=60,
             preexec_fn=few_descriptors,
         )
     assert (done.returncode, done.stderr) == (0, "")

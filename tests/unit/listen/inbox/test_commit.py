@@ -40,9 +40,9 @@ class FakeInbox:
     def store(self, batch: Batch) -> list[StoreResult | LocalError]:
         self.batches.append(batch)
         self.threads.add(threading.current_thread().name)
-        assert self.gate.wait(10)
+        assert self.gate.wait(60)
         if self.second_waits and len(self.batches) == 2:
-            assert self.second.wait(10)
+            assert self.second.wait(60)
         if self.errors:
             raise self.errors.pop(0)
         batch.ended += [EndedEvent(one.seq, one.type, taken=True) for one in batch.attempts]
@@ -539,7 +539,7 @@ class LongInbox(FakeQuickInbox):
 
     def copy_log(self) -> None:
         self.copies.append(threading.current_thread().name)
-        assert self.go.acquire(timeout=10)
+        assert self.go.acquire(timeout=60)
         if self.fails:
             raise FULL
 

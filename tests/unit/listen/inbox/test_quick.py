@@ -252,11 +252,11 @@ def test_thread_that_reads_is_not_waited_for(inbox: QuickInbox) -> None:
     def reads() -> None:
         with inbox._state._lock:
             held.set()
-            assert let_go.wait(10)
+            assert let_go.wait(60)
 
     reader = threading.Thread(target=reads)
     reader.start()
-    assert held.wait(10)
+    assert held.wait(60)
     assert inbox.store_at_once(batch(1)) is None
     let_go.set()
     reader.join()
@@ -428,7 +428,7 @@ class SlowDisk:
 
     def sync(self, log: int) -> None:
         self.syncing.set()
-        assert self.may_sync.wait(10)
+        assert self.may_sync.wait(60)
         self._clock.advance(0.05)
         os.fdatasync(log)
 
@@ -465,7 +465,7 @@ def test_others_are_answered_while_the_disk_is_slow(
     listener.disk.stop()
     with listener.peer() as waiting:
         waiting.sendall(delivery(event(2)))
-        assert listener.disk.syncing.wait(10)
+        assert listener.disk.syncing.wait(60)
         assert status(talk(listener.port, b"GET /x HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")) == 404
         assert listener.send(event(3), secret="whsec_of_somebody_else") == 400
         assert [b"evt_2" in one.body for one in target.received].count(True) == 0
@@ -523,7 +523,7 @@ def test_page_is_shown_while_the_disk_is_slow(
         disk.stop()
         with socket.create_connection(("127.0.0.1", watched.port), 60) as waiting:
             waiting.sendall(delivery(event(2)))
-            assert disk.syncing.wait(10)
+            assert disk.syncing.wait(60)
             shown = watched.get()
             assert (shown.status, "evt_1" in shown.body) == (200, True)
             disk.may_sync.set()

@@ -147,7 +147,7 @@ def delivered(served: Served, client: stripe.StripeClient) -> tuple[str, Hook]:
     while not served.hooks.empty():
         served.hooks.get()
     paid_payment(served, client)
-    hook = served.hooks.get(timeout=10)
+    hook = served.hooks.get(timeout=60)
     served.ask("POST", f"/_sandbox/webhook_endpoints/{endpoint.id}/disable", {})
     return endpoint.secret, hook
 

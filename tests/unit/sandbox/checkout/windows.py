@@ -88,7 +88,7 @@ def open_page(browser: Browser, shop: Shop, complaints: list[str]) -> Iterator[O
         context = browser.new_context(base_url=shop.url, viewport=size, locale="en-GB", **options)
         contexts.append(context)
         page = context.new_page()
-        page.set_default_timeout(10_000)
+        page.set_default_timeout(60_000)
         page.on("console", note)
         page.on("pageerror", lambda error: complaints.append(str(error)))
         if path:
