@@ -66,7 +66,7 @@ def test_order_is_paid_and_its_webhook_arrives_verified(
     svc: Svc, sandbox: Sandbox, target: DemoTarget, tmp_path: Path
 ) -> None:
     """Create, pay, receive order.paid verified and forwarded as it was sent, refund a part."""
-    argv = ("--forward-to", target.url, "--until", "order.paid", "--timeout", "20", "-o", "ndjson")
+    argv = ("--forward-to", target.url, "--until", "order.paid", "--timeout", "150", "-o", "ndjson")
     with listening(tmp_path, *argv) as process:
         order = svc.ok(*ORDER)
         paid = svc.ok("sandbox", "pay", order["id"])
@@ -113,7 +113,7 @@ def test_unverified_delivery_is_refused_and_never_forwarded(
     svc: Svc, sandbox: Sandbox, target: DemoTarget, tmp_path: Path
 ) -> None:
     """R49: a forged delivery gets 400; the listener says why and forwards nothing."""
-    argv = ("--forward-to", target.url, "--timeout", "4", "-o", "ndjson")
+    argv = ("--forward-to", target.url, "--timeout", "8", "-o", "ndjson")
     with listening(tmp_path, *argv) as process:
         url = sandbox.control("GET", "/webhook_endpoints")["data"][0]["url"]
         forged = ["curl", "-s", "-o", "/dev/null", "-w", "%{http_code}", "-d", "{}", url]

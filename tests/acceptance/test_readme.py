@@ -142,7 +142,7 @@ def test_readme_listen_screen_is_what_the_program_prints(sandbox: Sandbox, tmp_p
     with run_target() as target:
         script = (
             f"svc events listen --forward-to {target.url} --until order.paid "
-            f"--timeout 20 --ready-file {tmp_path}/ready -o human & "
+            f"--timeout 150 --ready-file {tmp_path}/ready -o human & "
             f"until [ -e {tmp_path}/ready ]; do sleep 0.05; done; "
             "svc sandbox pay $(svc orders create --amount 12900 --currency EUR --country DE "
             "--item 'name=Jacket,hs_code=6203.39,quantity=1,unit_amount=12900' -o id) -o id "

@@ -127,7 +127,7 @@ def test_stand_in_for_windows_listens_until_an_event(
     svc: Svc, sandbox: Sandbox, tmp_path: Path, listen: Listen
 ) -> None:
     """R50: received, verified, kept; the listener ends by itself."""
-    with listen(tmp_path, "--until", "order.paid", "--timeout", "20") as running:
+    with listen(tmp_path, "--until", "order.paid", "--timeout", "150") as running:
         order = svc.ok(*ORDER)
         svc.ok("sandbox", "pay", order["id"])
         assert running.process.wait() == 0, running.text

@@ -246,7 +246,7 @@ def test_the_example_of_an_examination_passes_a_good_handler(
 def received(world: ExampleWorld, port: int) -> str:
     """Lets an event come in and gives its id."""
     trigger = "svc sandbox trigger order.paid -o id"
-    listen = f"svc events listen --forward-to {port} --until order.paid --timeout 20 --exec"
+    listen = f"svc events listen --forward-to {port} --until order.paid --timeout 150 --exec"
     done = shell(f"{listen} '{trigger}' && svc events inbox -o id", world.folder)
     assert done.returncode == 0, done.stderr
     return done.stdout.split()[-1]

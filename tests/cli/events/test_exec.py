@@ -98,7 +98,7 @@ def test_until_says_that_what_came_was_not_forwarded(sandbox: Sandbox, svc: Svc)
     with TargetServer(lambda _: status_line(200)) as target:
         pass  # nobody is at its address any more
     command = f"{SVC} sandbox trigger order.paid >&2"
-    asked = ("--forward-to", str(target.port), "--until", "order.paid", "--timeout", "4")
+    asked = ("--forward-to", str(target.port), "--until", "order.paid", "--timeout", "10")
     result = beside(svc, command, *asked)
     assert (result.code, result.error["code"]) == (11, "until_not_reached")
     assert result.error["message"] == "order.paid was not forwarded before the end."

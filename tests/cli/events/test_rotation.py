@@ -65,7 +65,7 @@ def test_new_and_old_secret_keep_the_endpoints_own_address(
     [endpoint] = sandbox.control("GET", "/webhook_endpoints")["data"]
     path = f"/webhook_endpoints/{endpoint['id']}/roll_secret"
     new = sandbox.control("POST", path, {"expires_in": 0})["secret"]
-    taken = svc(*LISTEN, "--timeout", "20", env={"SVC_WEBHOOK_SECRET": f"{new},{old}"})
+    taken = svc(*LISTEN, "--timeout", "150", env={"SVC_WEBHOOK_SECRET": f"{new},{old}"})
     assert taken.code == 0, taken.err
     records = [json.loads(line) for line in taken.out.splitlines()]
     assert records[0]["url"] == endpoint["url"]

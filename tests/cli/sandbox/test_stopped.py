@@ -99,7 +99,7 @@ def test_a_sandbox_that_was_stopped_is_started_by_what_is_suggested(svc: Svc) ->
 def test_nothing_stays_of_a_sandbox_that_was_in_memory(svc: Svc, isolated: Path) -> None:
     """As the recipe for CI starts one: neither ids to complete nor a secret to be replaced."""
     svc.ok("sandbox", "start", "--detach", "--port", "0", "--db", ":memory:")
-    svc("events", "listen", "--timeout", "20", "--exec", "true")
+    svc("events", "listen", "--timeout", "150", "--exec", "true")
     svc.ok(*CREATE)
     recent = isolated / "cache" / "recent"
     assert (len(svc.ok("keys", "remind")), len(list(recent.iterdir()))) == (1, 1)

@@ -277,7 +277,7 @@ def test_no_process_has_a_secret_in_its_arguments(
         "svc whoami --verbose",
         f"printf '%s' '{'x' * 10}' | svc keys add --stdin --no-check",
         "svc sandbox trigger order.paid",
-        "svc events listen --timeout 1 --until order.paid --exec 'sleep 0.3; env > seen'",
+        "svc events listen --timeout 4 --until order.paid --exec 'sleep 0.3; env > seen'",
     ]
     with Watch(forms(canary)) as watch:
         for line in lines:
