@@ -14,6 +14,7 @@ from support.listening import SECRET, TargetServer, event, status, talk
 from support.running import Sandbox, Svc, inside
 from support.servers import tunnels as stand_ins
 from support.servers.tunnels import cloudflared_log, on_path, stand_in
+from support.suite.patience import patient
 from svc.signature import header_value
 
 FIRST = "buffalo-marco.trycloudflare.com"
@@ -63,7 +64,7 @@ def test_cloudflared_stand_in_that_moves_gets_another_endpoint(
     with listen(tmp_path, *ARGV) as running:
         [ready] = running.wait("ready")
         kill_program(running)
-        assert until(lambda: len(running.wait("tunnel")) == 2) < 1
+        assert until(lambda: len(running.wait("tunnel")) == 2) < patient(1)
         up, down, moved = running.wait("tunnel", 3)
         listed = sandbox.control("GET", "/webhook_endpoints")["data"]
         running.end()

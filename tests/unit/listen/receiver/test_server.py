@@ -4,6 +4,7 @@ import resource
 import socket
 import time
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -116,12 +117,18 @@ def test_hosts_that_are_ours_are_served(host: str, tmp_path: Path) -> None:
         assert listener.send(BODY, Host=host) == 200
 
 
+# Of a machine that is so busy that a sender takes a minute.
+SLOW = ReceiverLimits(
+    wait_seconds=60, contended_seconds=60, head_seconds=60, body_seconds=60, answer_seconds=60
+)
+
+
 @pytest.mark.parametrize("size", [1, 7, 100, 5000])
 def test_body_in_pieces_is_put_together(size: int, tmp_path: Path) -> None:
     """A delivery that arrives in many pieces is verified and kept byte for byte."""
     body = event(note="x" * 3000)
     data = delivery(body)
-    with listening(tmp_path) as listener, connect(listener) as peer:
+    with listening(tmp_path, limits=SLOW) as listener, connect(listener) as peer:
         peer.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         for start in range(0, len(data), size):
             peer.send(data[start : start + size])
@@ -230,9 +237,9 @@ def test_kept_connection_ends_after_a_while(tmp_path: Path) -> None:
 def test_33_senders_at_work_are_too_many(tmp_path: Path) -> None:
     """R57: 32 requests are served at once; the next one waits for a moment and then gets 503."""
     half = delivery(BODY)[:-5]
-    limits = ReceiverLimits(wait_seconds=0.2, contended_seconds=30)
-    with listening(tmp_path, limits=limits) as listener:
-        peers = [connect(listener) for _ in range(32)]
+    limits = replace(SLOW, wait_seconds=0.2)
+    with listening(tmp_path, limits=limits) as listener, ExitStack() as open_ones:
+        peers = [open_ones.enter_context(connect(listener)) for _ in range(32)]
         for peer in peers:
             peer.sendall(half)
         assert status(talk(listener.port, delivery(event(2)))) == 503
@@ -259,7 +266,7 @@ def test_held_bodies_keep_no_delivery_out(held: int, tmp_path: Path) -> None:
 
 def test_a_sender_that_is_known_waits_for_no_held_body(tmp_path: Path) -> None:
     """R57: a kept connection that brought a delivery is served beside strangers that hold all."""
-    limits = ReceiverLimits(wait_seconds=0.1, contended_seconds=30)
+    limits = replace(SLOW, wait_seconds=0.1)
     with listening(tmp_path, limits=limits) as listener, ExitStack() as open_ones:
         known = open_ones.enter_context(connect(listener))
         known.sendall(delivery(event(1)))
@@ -274,7 +281,7 @@ def test_a_sender_that_is_known_waits_for_no_held_body(tmp_path: Path) -> None:
 
 def test_one_too_many_is_served_when_a_slot_is_free(tmp_path: Path) -> None:
     """A delivery that waits for a slot is answered as soon as there is one."""
-    limits = ReceiverLimits(connections=1, wait_seconds=30, contended_seconds=30)
+    limits = replace(SLOW, connections=1)
     with (
         listening(tmp_path, limits=limits) as listener,
         connect(listener) as slow,
