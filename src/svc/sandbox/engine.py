@@ -43,8 +43,9 @@ class Engine:
 
     `handlers` run the jobs that state machines schedule. `fixture` fills a new or reset sandbox:
     it gets a transaction of test mode, one of live mode and the name that was asked for. `runner`
-    is what turns the clock. `under_way` says how many requests have begun and are not answered, 0
-    where that is unknown. Time, the seed and the sender are given in, so that tests own them.
+    is what turns the clock; `clock` and `settings` are to be looked at only. `under_way` says how
+    many requests have begun and are not answered, 0 where that is unknown. Time, the seed and the
+    sender are given in, so that tests own them.
     """
 
     def __init__(
@@ -67,21 +68,22 @@ class Engine:
         self._job_names = {*(handlers or {}), *jobs.LANES}
         self._boot = os.urandom(_BOOT_BYTES).hex()
         self._upload: StateUpload | None = None
-        self._clock = VirtualClock(real)
-        self._shared = SharedState(store, IdSource(seed, os.urandom), StoredSettings(store))
-        self._groups = GroupCommit(self._shared, self._clock, os.urandom, self._count_begun)
+        self.clock = VirtualClock(real)
+        self.settings = StoredSettings(store)
+        self._shared = SharedState(store, IdSource(seed, os.urandom), self.settings)
+        self._groups = GroupCommit(self._shared, self.clock, os.urandom, self._count_begun)
         self._sender = sender or HttpSender()
         faults = webhook_faults or WebhookFaults()
         self._dispatcher = WebhookDispatcher(
-            store, self._groups, self._clock, self._sender, real.now, faults
+            store, self._groups, self.clock, self._sender, real.now, faults
         )
         self.runner = Runner(
             store,
             self._groups,
-            self._clock,
+            self.clock,
             self._dispatcher,
             handlers or {},
-            lambda: self._shared.settings.current["webhook_delivery"] == "manual",
+            lambda: self.settings.current["webhook_delivery"] == "manual",
             pause,
         )
         self._groups.on_job = self.runner.wake
@@ -137,36 +139,17 @@ class Engine:
         """A `req_` id for one HTTP exchange."""
         return self._shared.ids.request()
 
-    @property
-    def settings(self) -> Mapping[str, object]:
-        """The settings in force (assumptions: Settings)."""
-        return self._shared.settings.current
-
-    @property
-    def has_settings_of_one(self) -> bool:
-        """Whether there are settings that hold for a key or an order alone."""
-        return self._shared.settings.has_own
-
-    def settings_of(self, *whose: str) -> Mapping[str, object]:
-        """The settings for a key or an order, by id."""
-        return self._shared.settings.of(*whose)
-
     # --- time -----------------------------------------------------------------------------------
-
-    @property
-    def clock(self) -> VirtualClock:
-        """The sandbox's clock, to be looked at only."""
-        return self._clock
 
     async def set_clock(
         self, mode: ClockMode, to: int | None = None, gone: asyncio.Event | None = None
     ) -> None:
         """Freezes the clock or lets it run, after an advance to a moment (microseconds)."""
         if mode == "frozen":
-            self._clock.switch(mode)  # first: the moment then is reached exactly
+            self.clock.switch(mode)  # first: the moment then is reached exactly
         if to is not None:
             await self.runner.advance(to=to, until=None, gone=gone)
-        self._clock.switch(mode)
+        self.clock.switch(mode)
         await self._groups.save_clock()
         self.runner.wake()
 
@@ -286,9 +269,9 @@ class Engine:
     def _refill(self, tx: Transaction, seed: int | None, fixture: str | None) -> None:
         tx.store.wipe()
         self._shared.forget()
-        self._clock.restart()
+        self.clock.restart()
         self._shared.ids = IdSource(self._shared.ids.seed if seed is None else seed, os.urandom)
         if self._fixture is not None:
-            now = self._clock.now()
+            now = self.clock.now()
             test = Transaction(self._shared, "test", now)
             self._fixture(test, Transaction(self._shared, "live", now), fixture)

@@ -31,7 +31,7 @@ async def test_reset_drops_everything_and_fills_anew(lab: Lab, diary: Diary) -> 
         assert asked == ["demo"]
         assert engine.clock.mode == "realtime"
         assert engine.runner.next_due() is None
-        assert engine.settings["country"] == "US"
+        assert engine.settings.current["country"] == "US"
         assert engine.read("test", lambda w: w.get("order", doc["id"])) is None
         assert engine.read("test", lambda w: w.balance("EUR")) == 1
         assert engine.read("live", lambda w: w.balance("EUR")) == 2

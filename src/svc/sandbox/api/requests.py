@@ -209,7 +209,7 @@ class Api:
     def refuse(self, problem: Problem, _: AsgiRequest | None = None) -> HttpReply:
         """The answer to a request that fails before the API's checks, with the usual headers."""
         identity = self.engine.request_id()
-        version = self.engine.settings["pinned_version"] or VERSIONS[-1]
+        version = self.engine.settings.current["pinned_version"] or VERSIONS[-1]
         return refusal(problem, identity).with_headers(
             (REQUEST_ID_HEADER, identity), (VERSION_HEADER, str(version))
         )
@@ -252,8 +252,8 @@ class Api:
             await self.engine.run(context.mode, _pin)
         operation, identity = self.routes.find(request.method, request.path)
         auth.permit(key, operation.permission, operation.level)
-        orders = self._find_orders(context) if self.engine.has_settings_of_one else []
-        context.settings = settings = self.engine.settings_of(key["id"], *orders)
+        orders = self._find_orders(context) if self.engine.settings.has_own else []
+        context.settings = settings = self.engine.settings.of(key["id"], *orders)
         if settings["rate_limit"] == "on":
             self.limit.take(context.mode)
         return operation, identity, key
@@ -299,7 +299,9 @@ class Api:
         entry.version = request.header(VERSION_HEADER)
         counts = key if request.method == POST else None
         write = self.memory.log.begin()
-        return RequestContext(request, identity, self.engine.settings, entry, counts, write, world)
+        return RequestContext(
+            request, identity, self.engine.settings.current, entry, counts, write, world
+        )
 
     def _answer_problem(self, context: RequestContext, problem: Problem) -> HttpReply:
         context.entry.code = problem.code

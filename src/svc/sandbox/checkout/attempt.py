@@ -22,7 +22,7 @@ _TOLD: Final = frozenset(
     "authentication_failed expired_card iban_invalid incorrect_cvc incorrect_number "
     "insufficient_funds method_not_offered processing_error total_changed".split()
 )
-_FIELD_OF_CODE: Final = {
+FIELD_OF_CODE: Final = {
     "expired_card": "expiry",
     "iban_invalid": "iban",
     "incorrect_cvc": "cvc",
@@ -54,7 +54,7 @@ async def attempt(
 
     try:
         tree = {"client_secret": visit.address.secret, **fields}
-        params = check(shopper.PAY, tree, engine.settings)
+        params = check(shopper.PAY, tree, engine.settings.current)
         return await engine.run(visit.mode, act)
     except Problem as problem:
         return problem
@@ -70,7 +70,7 @@ def needs_challenge(number: str, fields: dict[str, Any], today: date) -> bool:
 def find_unusable(fields: dict[str, Any], today: date) -> dict[str, str]:
     """The fields of a card that no bank would take, each with the key of its text."""
     found = cards.problems(**fields["card"], today=today) if "card" in fields else []
-    return {_FIELD_OF_CODE[problem]: problem for problem in found}
+    return {FIELD_OF_CODE[problem]: problem for problem in found}
 
 
 def choose_text(code: str | None) -> str:
@@ -83,8 +83,3 @@ def code_of(problem: Problem) -> str:
     return problem.extra.get("decline_code") or _CODE_OF_PARAM.get(
         problem.param or "", problem.code
     )
-
-
-def field_of(code: str) -> str | None:
-    """The field that a code is about."""
-    return _FIELD_OF_CODE.get(code)

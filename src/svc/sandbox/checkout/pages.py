@@ -67,7 +67,7 @@ def draft_declined(visit: Visit, entries: Entries, problem: Problem) -> Draft:
     """The submitted forms, with the message of a decline."""
     code = attempt.code_of(problem)
     text = visit.say(attempt.choose_text(code), amount=visit.total)
-    field = attempt.field_of(code)
+    field = attempt.FIELD_OF_CODE.get(code)
     faults: dict[str, str | None] = {**_find_unusable(visit, entries)}
     if field:  # said by the message
         faults[field] = None

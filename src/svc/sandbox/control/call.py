@@ -154,7 +154,7 @@ def _read(
     if given is not query:
         tree = {**coerce(fields, DecodedInput(query.tree, textual=True)), **tree}
     refuse_unknown(fields, tree)
-    params = check(fields, tree, engine.settings)
+    params = check(fields, tree, engine.settings.current)
     mode = "test" if control.own_mode else params.pop("mode", "test")
     return ControlCall(
         engine, mode, params, identity, authorization=request.header("authorization")

@@ -5,7 +5,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 IBAN_INVALID: Final = "iban_invalid"
 
@@ -88,16 +88,14 @@ def normalize_iban(text: str) -> str:
     return text.replace(" ", "").upper()
 
 
-def iban_problem(iban: str, country: str | None) -> Literal["iban_invalid"] | None:
-    """Checks an IBAN's length, check digits and `country`, if given; None when all is well."""
+def is_iban(iban: str, country: str | None) -> bool:
+    """Whether an IBAN has its length and check digits, and is of `country` where one is given."""
     plain = normalize_iban(iban)
-    own = plain[:2]
-    if country is not None and own != country:
-        return IBAN_INVALID
     well_formed = plain.isascii() and plain.isalnum() and plain[2:4].isdigit()
-    if len(plain) != IBAN_LENGTHS.get(own) or not well_formed:
-        return IBAN_INVALID
-    return None if _remainder(plain) == 1 else IBAN_INVALID
+    if country not in (None, plain[:2]) or len(plain) != IBAN_LENGTHS.get(plain[:2]):
+        return False
+    # Letters count as two digits, A = 10; the first four characters go to the end (ISO 13616).
+    return well_formed and int("".join(str(int(c, 36)) for c in plain[4:] + plain[:4])) % 97 == 1
 
 
 def debit_scenario(method: str, iban: str | None) -> DebitScenario:
@@ -111,9 +109,3 @@ def payout_scenario(destination: Mapping[str, Any]) -> PayoutScenario:
     """Returns how a payout to `destination` (with `iban` or `account_number`) ends."""
     account = normalize_iban(destination.get("iban") or destination.get("account_number") or "")
     return PAYOUTS.get(account, _PAID)
-
-
-def _remainder(iban: str) -> int:
-    # Letters count as two digits, A = 10; the first four characters go to the end (ISO 13616).
-    digits = "".join(str(int(c, 36)) for c in iban[4:] + iban[:4])
-    return int(digits) % 97

@@ -34,7 +34,7 @@ FAILURE_MESSAGES: Final = {
 
 def _check_iban(destination: Params, name: str) -> None:
     """An IBAN must be one, and of an account in the destination's country."""
-    if "iban" in destination and banks.iban_problem(destination["iban"], destination["country"]):
+    if "iban" in destination and not banks.is_iban(destination["iban"], destination["country"]):
         field = f"{name}[iban]"
         message = f"{field} is not a valid IBAN of an account in {destination['country']}."
         raise build_invalid(banks.IBAN_INVALID, field, message)

@@ -228,7 +228,7 @@ def _decline(
 
 
 def _pay_by_debit(tx: Transaction, order: Doc, method: str, iban: str | None) -> Doc | Problem:
-    if iban is not None and banks.iban_problem(iban, None):
+    if iban is not None and not banks.is_iban(iban, None):
         raise build_invalid(banks.IBAN_INVALID, "iban", "iban is not a valid IBAN.")
     payment = payments.begin(tx, order, method)
     if tx.livemode:

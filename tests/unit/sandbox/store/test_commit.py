@@ -99,7 +99,7 @@ async def test_lone_call_that_fails_leaves_nothing(lab: Lab, commits: list[str])
         with pytest.raises(ValueError):
             await engine.run("test", fails)
         assert commits == []
-        assert engine.settings["smart_retries"] is False
+        assert engine.settings.current["smart_retries"] is False
         first = await engine.run("test", new_order)
         found = engine.read("test", lambda tx: (tx.balance("EUR"), tx.find("order")))
         assert found == (0, [first])
@@ -197,7 +197,7 @@ async def test_failed_call_takes_back_only_its_own_effects(lab: Lab) -> None:
             return_exceptions=True,
         )
         assert isinstance(error, ValueError)
-        assert engine.settings["smart_retries"] is False
+        assert engine.settings.current["smart_retries"] is False
 
         def look(tx: Transaction) -> tuple[int, int, int]:
             events = sum(tx.get("event", str(event)) is not None for event in (one, two))
@@ -337,7 +337,7 @@ async def test_failed_commit_fails_every_call_of_the_group(
             )
         assert [type(outcome) for outcome in outcomes] == [LocalError] * 3
         assert engine.read("test", lambda tx: tx.balance("EUR")) == 1
-        assert engine.settings["country"] == "US"
+        assert engine.settings.current["country"] == "US"
         assert engine.read("test", lambda tx: tx.find("order")) == []
         await engine.run("test", new_order)
 

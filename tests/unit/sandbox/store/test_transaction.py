@@ -196,10 +196,10 @@ async def test_settings_begin_as_the_contract_says_and_persist(lab: Lab) -> None
     assert DEFAULTS["settlement_currency"] == "USD"
     assert DEFAULTS["allow_remote_webhooks"] is False
     async with lab.running() as engine:
-        assert dict(engine.settings) == dict(DEFAULTS)
+        assert dict(engine.settings.current) == dict(DEFAULTS)
         await engine.run("test", lambda tx: tx.update_settings({"smart_retries": True}))
     async with lab.running() as engine:
-        assert dict(engine.settings) == {**DEFAULTS, "smart_retries": True}
+        assert dict(engine.settings.current) == {**DEFAULTS, "smart_retries": True}
 
 
 async def test_unknown_setting_is_a_mistake_of_the_caller(lab: Lab) -> None:
@@ -207,7 +207,7 @@ async def test_unknown_setting_is_a_mistake_of_the_caller(lab: Lab) -> None:
     async with lab.running() as engine:
         with pytest.raises(KeyError):
             await engine.run("test", lambda tx: tx.update_settings({"smart": True}))
-        assert dict(engine.settings) == dict(DEFAULTS)
+        assert dict(engine.settings.current) == dict(DEFAULTS)
 
 
 def test_public_strips_private_keys_of_the_top_level_only() -> None:

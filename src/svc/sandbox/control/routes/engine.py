@@ -132,7 +132,7 @@ async def restore(call: ControlCall) -> Doc:
 
 async def read_settings(call: ControlCall) -> Doc:
     whose = call.read(lambda tx: _whose(tx, call.params.get("of")))
-    return {"object": "settings", **call.engine.settings_of(*filter(None, [whose]))}
+    return {"object": "settings", **call.engine.settings.of(*filter(None, [whose]))}
 
 
 async def change_settings(call: ControlCall) -> Doc:
