@@ -6,7 +6,7 @@ The commands of nouns (`cli.framework.nouns`) and the rows of a batch (`batch.op
 by it. Other functions say of a call whether it moves money, and of an answer whether it has failed.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from functools import cache
 
 from svc import service
@@ -116,8 +116,10 @@ def post(name: str, body: Body | None, encoding: Encoding | None, identifier: st
     if known is None:
         raise KeyError(name)
     noun, action = known
-    body = _with_checked_ids(_identifiers_of(name), body)
     fields = body or {}
+    given_ids = (one for one in _identifiers_of(name) if fields.get(one) is not None)
+    if ids := {one: check_id(fields[one], one) for one in given_ids}:
+        body = fields = {**fields, **ids}
     identifier = check_id(identifier, "id") if action.is_on_one else ""
     about = ((noun.name, identifier),) if action.is_on_one else ()
     proofs = _proofs_of(name)
@@ -150,17 +152,6 @@ def _identifiers_of(name: str) -> tuple[str, ...]:
     noun, action = service.operation(name) or (None, None)
     fields = noun.list_given(action.verb) if noun is not None and action is not None else ()
     return tuple(field.name for field in fields if field.kind.type == "identifier")
-
-
-def _with_checked_ids(names: Sequence[str], fields: Body | None) -> Body | None:
-    """Returns the fields with the ids among them checked, and without surrounding blanks.
-
-    Raises:
-        UsageError: an id is no text, blank, or has an invalid character (promise R25).
-    """
-    given = fields or {}
-    ids = {name: check_id(given[name], name) for name in names if given.get(name) is not None}
-    return {**given, **ids} if ids else fields
 
 
 def _name_proofs(

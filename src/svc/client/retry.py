@@ -91,7 +91,7 @@ CLOCK_STEP_SECONDS = 10.0
 RETRY_AFTER_MAX = 24 * 3600
 
 _STATUSES_RETRIED = frozenset((500, 502, 503, 504))
-_IN_PROGRESS = ("in_use", "in_progress")
+_IN_PROGRESS = ("in_use", "in_progress")  # ends of a code: a request with the key still runs
 
 
 class Reason(Enum):
@@ -154,18 +154,13 @@ def classify_reply(method: str, status: int, code: str | None, *, replayed: bool
         return Meaning.REDIRECT
     if status == 429:  # noqa: PLR2004
         return Meaning.LIMITED
-    if status == 409 and is_in_progress(code):  # noqa: PLR2004
+    if status == 409 and (code or "").endswith(_IN_PROGRESS):  # noqa: PLR2004
         return Meaning.BUSY
     if status < 500:  # noqa: PLR2004
         return Meaning.REFUSED
     if replayed and method == "POST":
         return Meaning.REPEATED
     return Meaning.FAILING if status in _STATUSES_RETRIED else Meaning.BROKEN
-
-
-def is_in_progress(code: str | None) -> bool:
-    """Whether the code of a 409 says that a request with the same key is still running."""
-    return code is not None and code.endswith(_IN_PROGRESS)
 
 
 def decide(

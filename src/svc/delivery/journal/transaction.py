@@ -258,7 +258,12 @@ class JournalTransaction(NamedTuple):
         self.tx.many(
             _SETTLE,
             [
-                (*end, self.now, _choose_key(intent, end), *uptime, intent.id, end.outcome)
+                (
+                    *(*end, self.now),
+                    # The API key with which it was carried out, else that of the first sending.
+                    (end.outcome == "done" and intent.sent_with) or intent.scope.key_fingerprint,
+                    *(*uptime, intent.id, end.outcome),
+                )
                 for intent, end in kept
             ],
         )
@@ -400,15 +405,6 @@ def _find_used_in(same_key: Sequence[Intent], scope: Scope) -> Intent | None:
     own = scope.key_fingerprint
     return min(
         found, key=lambda one: (one.begins_anew, one.scope.key_fingerprint != own), default=None
-    )
-
-
-def _choose_key(intent: Intent, end: Settled) -> str:
-    """The API key with which a request was carried out, else that of the first sending."""
-    return (
-        intent.sent_with
-        if intent.sent_with and end.outcome == "done"
-        else intent.scope.key_fingerprint
     )
 
 

@@ -209,7 +209,8 @@ def _body(
             groups.append((Part(path, label), value))
         elif value not in NOTHING or not record.of_service:
             # A setting of ours without a value says that it can be set.
-            rows.append((label, _format_undescribed(path, value, record, screen)))
+            guessed = replace(infer_field(path[-1], value, record.data), path=path)
+            rows.append((label, cell(guessed, record, screen) or Cell("none", "quiet")))
     lines = lay_out_labels(rows, screen.width)
     for part, value in groups:
         if value not in NOTHING:
@@ -220,11 +221,6 @@ def _body(
 def _label(path: FieldPath, record: Record) -> str:
     """The label of a value without a view: the service's own name, or for svc's results words."""
     return one_line(".".join(path)) if record.of_service else label_of(path[-1])
-
-
-def _format_undescribed(path: FieldPath, value: object, record: Record, screen: Screen) -> Cell:
-    guessed = infer_field(path[-1], value, record.data)
-    return cell(replace(guessed, path=path), record, screen) or Cell("none", "quiet")
 
 
 def _part(part: Part, value: object, record: Record, screen: Screen) -> list[Line]:

@@ -52,11 +52,6 @@ def format_exact(moment: datetime, *, utc: bool, zone: tzinfo | None) -> str:
     return f"{local[:19]} {local[19:]}"
 
 
-def format_listed(moment: datetime, *, utc: bool, zone: tzinfo | None) -> str:
-    """Writes date and time for a table: `2026-10-01 11:00`, with a Z when it is UTC."""
-    return f"{moment.astimezone(UTC if utc else zone):%Y-%m-%d %H:%M}{'Z' if utc else ''}"
-
-
 def format_brief(moment: datetime, *, utc: bool, zone: tzinfo | None, now: float) -> str:
     """Writes a time in few columns: `01 Oct 11:00` this year, else the date."""
     there = UTC if utc else zone
@@ -164,9 +159,10 @@ def _time(value: object, now: float, screen: Screen) -> Cell | None:
     moment = parse(value) if isinstance(value, str) else None
     if moment is None:
         return None
+    there = UTC if screen.utc else screen.zone
     return Cell(
         format_exact(moment, utc=screen.utc, zone=screen.zone),
-        listed=format_listed(moment, utc=screen.utc, zone=screen.zone),
+        listed=f"{moment.astimezone(there):%Y-%m-%d %H:%M}{'Z' if screen.utc else ''}",
         brief=format_brief(moment, utc=screen.utc, zone=screen.zone, now=now),
         hint=distance(moment, now),
         whole=True,

@@ -114,12 +114,6 @@ def view_of(data: dict[str, Any]) -> View | None:
     return view_of_noun(kind) or sandbox.VIEWS.get(kind) or local.VIEWS.get(kind)
 
 
-def list_known_paths(data: dict[str, Any]) -> tuple[FieldPath, ...]:
-    """Returns the documented paths of a kind of object, without list indexes."""
-    view = view_of(data)
-    return tuple(path for path, _ in _list_known(view)) if view else ()
-
-
 def add_columns(
     columns: tuple[ViewField, ...], objects: Sequence[dict[str, Any]]
 ) -> tuple[ViewField, ...]:
@@ -174,7 +168,8 @@ def warn_of_unknown(
     found = [data for data in objects if isinstance(data, dict)]
     if not found or not names:
         return
-    known = list_known_paths(found[0])
+    view = view_of(found[0])
+    known = [path for path, _ in _list_known(view)] if view else []
     missing = [name for name in names if not _there(name, found, known)]
     if missing:
         plural = "s" if len(missing) > 1 else ""

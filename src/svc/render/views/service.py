@@ -42,7 +42,11 @@ def _view(noun: Resource) -> View:
         for field, view in _lines(noun.fields)
     ]
     columns = sorted((each for each in lines if each[0].column), key=lambda each: _place(each[0]))
-    fields = sorted((each for each in lines if _is_line(each[0])), key=lambda each: each[0].card)
+    cards = (each for each in lines if each[0].card)
+    fields = sorted(
+        (one for one in cards if one[0].shown in _IN_ONE_LINE or not one[0].kind.inner),
+        key=lambda each: each[0].card,
+    )
     headline = next((view for field, view in lines if field.name == noun.headline), None)
     title = View(noun.title).status if headline is None else headline
     return View(
@@ -61,10 +65,6 @@ def _lines(fields: tuple[Field, ...], within: str = "") -> Iterator[tuple[Field,
             yield field, _build_view_field(field, within)
         if field.kind.type == "object":
             yield from _lines(field.kind.fields, f"{within}{field.name}.")
-
-
-def _is_line(field: Field) -> bool:
-    return bool(field.card) and (field.shown in _IN_ONE_LINE or not field.kind.inner)
 
 
 def _build_view_field(field: Field, within: str = "") -> ViewField:
