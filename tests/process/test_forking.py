@@ -4,18 +4,13 @@ import os
 import random
 import re
 import signal
-import subprocess
-import threading
-import time
 from pathlib import Path
 
 import pytest
 
 from support.forks.program import Forking
 from support.running import Sandbox, Svc
-from support.suite.limits import started_with
 from support.suite.nested import pytest_run_of
-from support.suite.patience import until
 from svc.cli.framework.registry import COMMANDS
 
 LINES = [
@@ -101,42 +96,6 @@ def test_what_only_a_new_interpreter_reads_is_given_to_one(forking: Forking) -> 
     assert not forking.can_run({**os.environ, "LC_ALL": "C"})
     lacking = Path(__file__).parents[1] / "support" / "lacking"
     assert not forking.can_run({**os.environ, "PYTHONPATH": f"/x:{lacking}"})
-
-
-def test_runs_at_the_same_time_are_kept_apart(forking: Forking) -> None:
-    """Each gets its own output and exit code."""
-    codes: dict[str, int] = {}
-
-    def run(topic: str) -> None:
-        result = Svc(forking)("help", topic)
-        codes[topic] = result.code if topic in result.out or result.code else 99
-
-    threads = [threading.Thread(target=run, args=(word,)) for word in ("money", "webhooks", "none")]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert codes == {"money": 0, "webhooks": 0, "none": 2}
-
-
-def test_a_run_that_takes_too_long_is_killed(
-    forking: Forking, sandbox: Sandbox, isolated: Path
-) -> None:
-    """The limit names the command, and nothing of it is left."""
-    begun = time.monotonic()
-    with pytest.raises(subprocess.TimeoutExpired, match="listen"):
-        forking.run(("events", "listen"), os.environ, b"", 1.0)
-    assert time.monotonic() - begun < 50  # of the sixty that the listener would have run at least
-    until(lambda: not started_with(str(isolated)))
-
-
-def test_large_input_and_output_pass_whole(forking: Forking, sandbox: Sandbox) -> None:
-    """More than a pipe holds, both ways."""
-    rows = "amount,currency\n" + "x,EUR\n" * 30_000
-    forked = Svc(forking)("batch", "orders.create", "-", "--dry-run", "-o", "ndjson", stdin=rows)
-    assert len(rows) > 1 << 17
-    assert forked.code != 0
-    assert len(forked.out + forked.err) > 0
 
 
 DYING = """

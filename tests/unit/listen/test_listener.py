@@ -121,16 +121,6 @@ def test_copies_wait_for_the_first_one(tmp_path: Path) -> None:
     assert len(target.received) == 2
 
 
-def test_ack_forwarded_asks_all_targets(tmp_path: Path) -> None:
-    """Two targets: the worst verdict goes back, and only the one that failed is asked again."""
-    with TargetServer() as good, TargetServer(lambda _: status_line(503)) as bad:
-        with listening(tmp_path, good.port, bad.port, ack="forwarded") as listener:
-            assert listener.send(event()) == 502
-            bad.reply = lambda _: OK
-            assert listener.send(event()) == 200
-        assert len(bad.received) == 2
-
-
 def test_ack_received_answers_before_the_target(tmp_path: Path) -> None:
     """R51: by default the answer does not wait for the target."""
     with TargetServer(lambda _: None) as target, listening(tmp_path, target.port) as listener:

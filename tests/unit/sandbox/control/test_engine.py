@@ -2,7 +2,8 @@
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from typing import Any
 
 import httpx
@@ -25,8 +26,6 @@ from unit.sandbox.lab import (
     emit_paid,
     new_order,
 )
-
-Story = Callable[["ControlClient"], Awaitable[None]]
 
 
 class ControlClient:
@@ -72,26 +71,18 @@ def surface_of(engine: Engine) -> Any:
     return app
 
 
-@pytest.fixture
-def play(lab: Lab) -> Callable[..., None]:
-    """Runs a story against a control surface of its own."""
-
-    def run(story: Story, **options: Any) -> None:
-        async def main() -> None:
-            async with lab.running(**options) as engine:
-                transport = httpx.ASGITransport(surface_of(engine))
-                async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as c:
-                    await story(ControlClient(engine, c))
-
-        asyncio.run(main())
-
-    return run
+@asynccontextmanager
+async def controls(lab: Lab, **options: Any) -> AsyncIterator[ControlClient]:
+    """A control surface of its own."""
+    async with lab.running(**options) as engine:
+        transport = httpx.ASGITransport(surface_of(engine))
+        async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
+            yield ControlClient(engine, client)
 
 
-def test_health_says_what_it_is(play: Callable[..., None]) -> None:
+async def test_health_says_what_it_is(lab: Lab) -> None:
     """A client proves by it that it talks to a sandbox, and learns whether state is kept."""
-
-    async def story(api: ControlClient) -> None:
+    async with controls(lab) as api:
         shown = await api.get("/health")
         assert shown.pop("world")
         assert shown == {
@@ -101,19 +92,14 @@ def test_health_says_what_it_is(play: Callable[..., None]) -> None:
             "now": "2026-10-01T09:00:00Z",
             "persisted": True,
         }
-
-    async def in_memory(api: ControlClient) -> None:
+    async with controls(lab, path=":memory:") as api:
         assert (await api.get("/health"))["persisted"] is False
 
-    play(story)
-    play(in_memory, path=":memory:")
 
-
-def test_clock_is_shown_set_and_advanced(play: Callable[..., None], lab: Lab) -> None:
+async def test_clock_is_shown_set_and_advanced(lab: Lab) -> None:
     """Mode, now, next job; forward by seconds, to a time, to the next job, until idle."""
     lab.handlers["note"] = lambda tx, job: None
-
-    async def story(api: ControlClient) -> None:
+    async with controls(lab) as api:
         frozen = {"object": "clock", "mode": "frozen", "now": "2026-10-01T09:00:00Z"}
         rest = {"broken_jobs": 0, "advancing_to": None, "advanced": None}
         assert await api.get("/clock") == {**frozen, "next_job_at": None, **rest}
@@ -140,11 +126,9 @@ def test_clock_is_shown_set_and_advanced(play: Callable[..., None], lab: Lab) ->
         assert (later["mode"], later["now"]) == ("frozen", "2027-01-01T00:00:00Z")
         assert (await api.post("/clock", mode="realtime"))["mode"] == "realtime"
 
-    play(story)
 
-
-def test_an_advance_can_be_watched_and_is_the_only_one(
-    play: Callable[..., None], receiver: "ScriptedReceiver"
+async def test_an_advance_can_be_watched_and_is_the_only_one(
+    lab: Lab, receiver: "ScriptedReceiver"
 ) -> None:
     """While a receiver keeps it waiting the clock says where it goes; a second one is refused."""
     gate, asked = asyncio.Event(), asyncio.Event()
@@ -154,29 +138,25 @@ def test_an_advance_can_be_watched_and_is_the_only_one(
         await after(gate, answer_with(200))(writer)
 
     receiver.answers = [answer]
-
-    async def story(api: ControlClient) -> None:
-        async with receiver.listening():
-            await api.engine.run("test", add_endpoint(receiver.url))
-            await api.engine.run("test", emit_paid)
-            turned = asyncio.create_task(api.post("/clock/advance", seconds=3600))
-            await asked.wait()
-            shown = await api.get("/clock")
-            assert shown["advancing_to"] == "2026-10-01T10:00:00Z"
-            assert shown["advanced"] == {"jobs": 0, "events": 0, "deliveries": 0}
-            for path, body in (
-                ("/clock/advance", {"until": "idle"}),
-                ("/clock", {"now": "2027-01-01T00:00:00Z"}),
-            ):
-                refused = await api.refused("POST", path, **body)
-                assert refused == (409, "sandbox_error", "clock_advancing", None)
-            gate.set()
-            done = await turned
-            assert (done["now"], done["deliveries"]) == ("2026-10-01T10:00:00Z", 1)
-            assert (done["advancing_to"], done["advanced"]) == (None, None)
-            assert (await api.post("/clock/advance", seconds=0))["deliveries"] == 0
-
-    play(story)
+    async with controls(lab) as api, receiver.listening():
+        await api.engine.run("test", add_endpoint(receiver.url))
+        await api.engine.run("test", emit_paid)
+        turned = asyncio.create_task(api.post("/clock/advance", seconds=3600))
+        await asked.wait()
+        shown = await api.get("/clock")
+        assert shown["advancing_to"] == "2026-10-01T10:00:00Z"
+        assert shown["advanced"] == {"jobs": 0, "events": 0, "deliveries": 0}
+        for path, body in (
+            ("/clock/advance", {"until": "idle"}),
+            ("/clock", {"now": "2027-01-01T00:00:00Z"}),
+        ):
+            refused = await api.refused("POST", path, **body)
+            assert refused == (409, "sandbox_error", "clock_advancing", None)
+        gate.set()
+        done = await turned
+        assert (done["now"], done["deliveries"]) == ("2026-10-01T10:00:00Z", 1)
+        assert (done["advancing_to"], done["advanced"]) == (None, None)
+        assert (await api.post("/clock/advance", seconds=0))["deliveries"] == 0
 
 
 async def test_an_advance_ends_with_its_asker(lab: Lab, receiver: ScriptedReceiver) -> None:
@@ -249,23 +229,19 @@ async def test_an_advance_ends_with_its_asker(lab: Lab, receiver: ScriptedReceiv
         ("/events/evt_1/resend", {}, "resource_missing", "id"),
     ],
 )
-def test_wrong_control_call_is_refused(
-    play: Callable[..., None], path: str, body: dict[str, Any], code: str, param: str
+async def test_wrong_control_call_is_refused(
+    lab: Lab, path: str, body: dict[str, Any], code: str, param: str
 ) -> None:
     """One clear error of type `sandbox_error` that names the parameter."""
-
-    async def story(api: ControlClient) -> None:
+    async with controls(lab) as api:
         status = 404 if code == "resource_missing" else 400
         refused = await api.refused("POST", path, **body)
         assert refused == (status, "sandbox_error", code, param)
 
-    play(story)
 
-
-def test_settings_are_shown_and_changed(play: Callable[..., None]) -> None:
+async def test_settings_are_shown_and_changed(lab: Lab) -> None:
     """The answer to a change is all the settings."""
-
-    async def story(api: ControlClient) -> None:
+    async with controls(lab) as api:
         assert await api.get("/settings") == {"object": "settings", **DEFAULTS}
         changed = await api.post("/settings", smart_retries=True, country="DE")
         assert changed == {
@@ -276,13 +252,10 @@ def test_settings_are_shown_and_changed(play: Callable[..., None]) -> None:
         }
         assert await api.get("/settings") == changed
 
-    play(story)
 
-
-def test_balances_are_shown_and_set_for_each_mode(play: Callable[..., None]) -> None:
+async def test_balances_are_shown_and_set_for_each_mode(lab: Lab) -> None:
     """Test mode unless `mode=live` comes in body or query."""
-
-    async def story(api: ControlClient) -> None:
+    async with controls(lab) as api:
         await api.post("/balances", currency="EUR", amount=-5)
         await api.post("/balances", currency="USD", amount=7, mode="live")
         shown = {"object": "balance", "currency": "EUR", "amount": -5, "livemode": False}
@@ -292,13 +265,10 @@ def test_balances_are_shown_and_set_for_each_mode(play: Callable[..., None]) -> 
             ("USD", 7, True)
         ]
 
-    play(story)
 
-
-def test_dashboard_shows_and_changes_endpoints(play: Callable[..., None]) -> None:
+async def test_dashboard_shows_and_changes_endpoints(lab: Lab) -> None:
     """Listing shows what signs; disable, enable, roll and delete answer with the endpoint."""
-
-    async def story(api: ControlClient) -> None:
+    async with controls(lab) as api:
         doc = await api.engine.run("test", add_endpoint("http://127.0.0.1:9/"))
         path = f"/webhook_endpoints/{doc['id']}"
         (shown,) = (await api.get("/webhook_endpoints"))["data"]
@@ -329,13 +299,10 @@ def test_dashboard_shows_and_changes_endpoints(play: Callable[..., None]) -> Non
         }
         assert (await api.refused("DELETE", path))[2] == "resource_missing"
 
-    play(story)
 
-
-def test_seventeenth_endpoint_cannot_be_enabled(play: Callable[..., None]) -> None:
+async def test_seventeenth_endpoint_cannot_be_enabled(lab: Lab) -> None:
     """At most 16 enabled endpoints a mode, also by way of the dashboard."""
-
-    async def story(api: ControlClient) -> None:
+    async with controls(lab) as api:
         docs = [
             await api.engine.run("test", add_endpoint("http://127.0.0.1:9/")) for _ in range(16)
         ]
@@ -345,16 +312,13 @@ def test_seventeenth_endpoint_cannot_be_enabled(play: Callable[..., None]) -> No
         assert refused[2] == "webhook_endpoint_limit"
         await api.post(f"/webhook_endpoints/{docs[1]['id']}/enable")  # it is enabled already
 
-    play(story)
 
-
-def test_events_and_deliveries_are_listed_in_pages(
-    play: Callable[..., None], receiver: "ScriptedReceiver"
+async def test_events_and_deliveries_are_listed_in_pages(
+    lab: Lab, receiver: "ScriptedReceiver"
 ) -> None:
     """Newest first, filtered, following `starting_after`; the log tells how attempts went."""
     receiver.answers = [answer_with(500)]
-
-    async def story(api: ControlClient) -> None:
+    async with controls(lab) as api:
         async with receiver.listening():
             await api.engine.run("test", add_endpoint(receiver.url))
             events = [await api.engine.run("test", emit_paid) for _ in range(3)]
@@ -390,41 +354,34 @@ def test_events_and_deliveries_are_listed_in_pages(
             refused = await api.refused("GET", path + "?starting_after=x")
             assert refused == (400, "sandbox_error", "resource_missing", "starting_after")
 
-    play(story)
 
-
-def test_resend_answers_with_the_attempts_it_made(
-    play: Callable[..., None], receiver: "ScriptedReceiver"
+async def test_resend_answers_with_the_attempts_it_made(
+    lab: Lab, receiver: "ScriptedReceiver"
 ) -> None:
     """One extra delivery at each endpoint that takes the event, or at the one that is named."""
-
-    async def story(api: ControlClient) -> None:
-        async with receiver.listening():
-            first = await api.engine.run("test", add_endpoint(receiver.url))
-            second = await api.engine.run("test", add_endpoint(receiver.url))
-            event = await api.engine.run("test", emit_paid)
-            await api.post("/clock/advance", seconds=0)
-            made = (await api.post(f"/events/{event}/resend"))["data"]
-            assert [(d["endpoint"], d["status"], d["attempt"]) for d in made] == [
-                (first["id"], "succeeded", 2),
-                (second["id"], "succeeded", 2),
-            ]
-            made = (await api.post(f"/events/{event}/resend", endpoint=second["id"]))["data"]
-            assert [(d["endpoint"], d["attempt"]) for d in made] == [(second["id"], 3)]
-            await api.post(f"/webhook_endpoints/{second['id']}/disable")
-            path = f"/events/{event}/resend"
-            refused = await api.refused("POST", path, endpoint=second["id"])
-            assert refused == (400, "sandbox_error", "endpoint_disabled", "endpoint")
-            refused = await api.refused("POST", path, endpoint="we_1")
-            assert refused == (404, "sandbox_error", "resource_missing", "endpoint")
-
-    play(story)
+    async with controls(lab) as api, receiver.listening():
+        first = await api.engine.run("test", add_endpoint(receiver.url))
+        second = await api.engine.run("test", add_endpoint(receiver.url))
+        event = await api.engine.run("test", emit_paid)
+        await api.post("/clock/advance", seconds=0)
+        made = (await api.post(f"/events/{event}/resend"))["data"]
+        assert [(d["endpoint"], d["status"], d["attempt"]) for d in made] == [
+            (first["id"], "succeeded", 2),
+            (second["id"], "succeeded", 2),
+        ]
+        made = (await api.post(f"/events/{event}/resend", endpoint=second["id"]))["data"]
+        assert [(d["endpoint"], d["attempt"]) for d in made] == [(second["id"], 3)]
+        await api.post(f"/webhook_endpoints/{second['id']}/disable")
+        path = f"/events/{event}/resend"
+        refused = await api.refused("POST", path, endpoint=second["id"])
+        assert refused == (400, "sandbox_error", "endpoint_disabled", "endpoint")
+        refused = await api.refused("POST", path, endpoint="we_1")
+        assert refused == (404, "sandbox_error", "resource_missing", "endpoint")
 
 
-def test_emails_are_listed(play: Callable[..., None]) -> None:
+async def test_emails_are_listed(lab: Lab) -> None:
     """What the service would have written to the account, newest first."""
-
-    async def story(api: ControlClient) -> None:
+    async with controls(lab) as api:
         await api.engine.run("test", add_endpoint("http://127.0.0.1:9/"))
         await api.engine.run("test", emit_paid)
         await api.post("/clock/advance", until="idle")
@@ -432,23 +389,8 @@ def test_emails_are_listed(play: Callable[..., None]) -> None:
         assert [mail["type"] for mail in mails] == ["webhook_disabled", "webhook_failing"]
         assert mails[0]["subject"] == "Your webhook endpoint http://127.0.0.1:9/ was disabled"
 
-    play(story)
 
-
-def test_reset_takes_a_seed(play: Callable[..., None]) -> None:
-    """Equal seeds give equal ids; the answer is the health of the new sandbox."""
-
-    async def story(api: ControlClient) -> None:
-        async def first(seed: int) -> str:
-            assert (await api.post("/reset", seed=seed))["object"] == "sandbox"
-            return str((await api.engine.run("test", new_order))["id"])
-
-        assert await first(1) == await first(1) != await first(2)
-
-    play(story)
-
-
-def test_exported_state_is_restored_whole(play: Callable[..., None], lab: "Lab") -> None:
+async def test_exported_state_is_restored_whole(lab: Lab) -> None:
     """Objects, events, jobs, deliveries, balances, settings, clock and ids come back."""
 
     async def fill(api: ControlClient) -> None:
@@ -462,7 +404,7 @@ def test_exported_state_is_restored_whole(play: Callable[..., None], lab: "Lab")
         await api.post("/settings", smart_retries=True)
         await api.post("/clock/advance", seconds=700)
 
-    async def story(api: ControlClient) -> None:
+    async with controls(lab) as api:
         await fill(api)
         state = await api.get("/export")
         next_id = (await api.engine.run("test", new_order))["id"]
@@ -480,8 +422,6 @@ def test_exported_state_is_restored_whole(play: Callable[..., None], lab: "Lab")
             assert held.body == b'{"a":"\xc3\xbc"}'
             await api.post("/reset")
 
-    play(story)
-
 
 def spoil_meta(state: Any, part: str, **changes: Any) -> None:
     """Changes what an export says of the clock or the ids."""
@@ -491,10 +431,9 @@ def spoil_meta(state: Any, part: str, **changes: Any) -> None:
     row["value"] = json.dumps(value)
 
 
-def test_state_may_come_in_pieces(play: Callable[..., None]) -> None:
+async def test_state_may_come_in_pieces(lab: Lab) -> None:
     """Rows are kept apart until all have come; then they are put in place at once."""
-
-    async def story(api: ControlClient) -> None:
+    async with controls(lab) as api:
         await api.engine.run("test", add_endpoint("http://127.0.0.1:9/"))
         await api.engine.run("test", emit_paid)
         state = await api.get("/export")
@@ -509,13 +448,10 @@ def test_state_may_come_in_pieces(play: Callable[..., None]) -> None:
         tables.pop("meta"), again.pop("meta")  # counts the starts
         assert again == tables
 
-    play(story)
 
-
-def test_pieces_of_another_import_are_not_mixed_in(play: Callable[..., None]) -> None:
+async def test_pieces_of_another_import_are_not_mixed_in(lab: Lab) -> None:
     """The import that has begun last goes on; of any other one, nothing is changed."""
-
-    async def story(api: ControlClient) -> None:
+    async with controls(lab) as api:
         state = await api.get("/export")
         doc = await api.engine.run("test", new_order)
         rows = state.pop("tables")["meta"]
@@ -533,8 +469,6 @@ def test_pieces_of_another_import_are_not_mixed_in(play: Callable[..., None]) ->
         assert (await api.post("/import", upload="d", table="docs", rows=[1]))["rows"] == 1
         assert await api.refused("POST", "/import", upload="d", **state) == invalid
         assert api.engine.read("test", lambda tx: tx.get("order", doc["id"])) == doc
-
-    play(story)
 
 
 @pytest.mark.parametrize(
@@ -578,12 +512,11 @@ def test_pieces_of_another_import_are_not_mixed_in(play: Callable[..., None]) ->
         ),
     ],
 )
-def test_state_that_does_not_fit_changes_nothing(
-    play: Callable[..., None], spoil: Callable[[Any], Any]
+async def test_state_that_does_not_fit_changes_nothing(
+    lab: Lab, spoil: Callable[[Any], Any]
 ) -> None:
     """A document that is no export, or cannot be worked with, is refused as a whole."""
-
-    async def story(api: ControlClient) -> None:
+    async with controls(lab) as api:
         await api.engine.run("test", add_endpoint("http://127.0.0.1:9/"))
         await api.engine.run("test", emit_paid)
         state = await api.get("/export")
@@ -593,5 +526,3 @@ def test_state_that_does_not_fit_changes_nothing(
         assert refused == (400, "sandbox_error", "state_invalid", None)
         assert api.engine.read("test", lambda tx: tx.get("order", doc["id"])) == doc
         assert api.engine.clock.mode == "frozen"
-
-    play(story)

@@ -11,16 +11,6 @@ from unit.sandbox.faults.watched import WatchedSandbox
 SCHEDULE = [0, 60, 660, *(4260 + 6 * 3600 * step for step in range(12))]
 
 
-def test_no_rule_delivers_once(watched: WatchedSandbox) -> None:
-    """Without a rule every event arrives once, verified."""
-    watched.listen("order.cancelled")
-    event = watched.cancel()
-    assert watched.run()["deliveries"] == 1
-    (got,) = watched.got
-    assert (got.event, got.attempt, got.verdict, got.time) == (event, "1", "verified", 0)
-    assert dict(watched.postman.sent[0].headers)["User-Agent"] == "Svc-Webhooks/1.0"
-
-
 def test_duplicate_delivers_the_same_event_again(watched: WatchedSandbox) -> None:
     """Same event id and bytes, `count` times more, each with a new delivery id; all are logged."""
     watched.listen("order.cancelled")

@@ -80,6 +80,8 @@ async def test_failing_receiver_sees_15_attempts_at_exact_times(
     assert [arrival.at for arrival in receiver.arrivals] == SCHEDULE
     assert {nap for nap in lab.naps if nap} == set()
     assert len({arrival.body for arrival in receiver.arrivals}) == 1
+    agents = {arrival.headers["user-agent"] for arrival in receiver.arrivals}
+    assert agents == {"Svc-Webhooks/1.0"}
     assert len({arrival.headers["svc-event-id"] for arrival in receiver.arrivals}) == 1
     assert len({arrival.headers["svc-delivery-id"] for arrival in receiver.arrivals}) == 15
     attempts = [arrival.headers["svc-delivery-attempt"] for arrival in receiver.arrivals]
