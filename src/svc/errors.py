@@ -263,20 +263,16 @@ def build_wrong_choice(
     name: str, word: str, words: Iterable[str], near: str | None = None
 ) -> UsageError:
     """Builds the error of an option whose `word` is none of `words`; `near` is what was meant."""
-    return UsageError(f"{name} {_choice(word, words, near)}.", param=name)
+    return UsageError(f"{name} {explain_wrong_word(word, words, near)}.", param=name)
 
 
-def explain_wrong_word(word: object, words: Iterable[str]) -> str:
+def explain_wrong_word(word: object, words: Iterable[str], near: str | None = None) -> str:
     """The message of `build_wrong_choice` without name and full stop, which the caller writes."""
-    return _choice(str(word), words)
-
-
-def _choice(word: str, words: Iterable[str], near: str | None = None) -> str:
     from svc.nearest import explain_meant, find_near_words
 
     known = [str(each) for each in words]
-    hint = explain_meant([near] if near else find_near_words(word, known))
-    return f"is {word!r}.{hint} {use_one_of(known)}"
+    hint = explain_meant([near] if near else find_near_words(str(word), known))
+    return f"is {str(word)!r}.{hint} {use_one_of(known)}"
 
 
 def use_one_of(words: Iterable[str]) -> str:

@@ -6,7 +6,7 @@ Until a test asks for one of them, nothing but pytest is imported.
 """
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -107,8 +107,10 @@ class WebhooksFixture:
     """
 
     def __init__(self, sandbox: SandboxFixture, url: str, come: "Queue[tuple[str, bytes]]") -> None:
+        from svc.service.facts import EVENT_TYPES
+
         self.url = url
-        endpoint = {"url": url, "events": _every_type()}
+        endpoint = {"url": url, "events": list(EVENT_TYPES)}
         self.secret = str(sandbox.call("POST", "/v1/webhook_endpoints", endpoint)["secret"])
         self.received: list[dict[str, Any]] = []
         self._come = come
@@ -142,12 +144,6 @@ class WebhooksFixture:
         verify(body, [header], [self.secret], int(time.time()))
         self.received.append(json.loads(body))
         return True
-
-
-def _every_type() -> Sequence[str]:
-    from svc.service.facts import EVENT_TYPES
-
-    return list(EVENT_TYPES)
 
 
 @pytest.fixture(scope="session")

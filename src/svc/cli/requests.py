@@ -182,17 +182,11 @@ def show(ctx: typer.Context, request_id: RequestId) -> None:
         if found is None:
             raise build_unknown_request(request_id)
         shown = record_of(found, in_flight=journal.is_in_flight(found))
-    if session.format == "human":
-        shown["body"] = _title_body(shown["operation"], shown["body"])
+    known = service.operation(shown["operation"]) if session.format == "human" else None
+    if known is not None and isinstance(shown["body"], dict):
+        # As what it makes or changes: so its fields are named as they are elsewhere.
+        shown["body"] = {"object": known[0].name, **shown["body"]}
     session.out.value(shown)
-
-
-def _title_body(operation: str, body: Any) -> Any:
-    """A body as what it makes or changes, so that its fields are named as they are elsewhere."""
-    known = service.operation(operation)
-    if known is None or not isinstance(body, dict):
-        return body
-    return {"object": known[0].name, **body}
 
 
 @verb(app)

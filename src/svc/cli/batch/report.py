@@ -193,7 +193,9 @@ class Report(NamedTuple):
             word = _DONE_WORDS.get(self.batch_input.operation.name, "Done now")
             out.note(f"{word}: {in_words(totals.money)}")
         if totals.replayed:
-            out.note(f"Done before, as the service says: {_before(totals)}")
+            before, rows = totals.money_before, _rows(totals.replayed)
+            told = in_words(before) if before.rows else rows
+            out.note(f"Done before, as the service says: {told}")
         out.note(f"Results: {self.results}")
         if totals.skipped == totals.rows > 0 and not totals.contradicted:
             out.note("Every row was done before.")
@@ -267,6 +269,7 @@ def note_left_out(batch_input: BatchInput) -> str | None:
 def _check_data(
     batch_input: BatchInput, todo: BatchPlan, money: Money, lines: list[ResultLine]
 ) -> dict[str, Any]:
+    row = _find_largest(todo.tasks.rows())
     return {
         "object": "batch_check",
         "operation": batch_input.operation.name,
@@ -284,7 +287,9 @@ def _check_data(
         "done_by_hand": _count_held(todo, RowDecision.STOP_ROW_BY_HAND),
         "changed": _count_held(todo, RowDecision.STOP_ROW_CHANGED),
         "known_otherwise": _count_held(todo, RowDecision.STOP_ROW_KEY_TAKEN),
-        "largest": _describe_largest(todo),
+        "largest": None
+        if row is None
+        else {"line": row.line, "amount": row.amount, "currency": row.currency},
         "equal": [{"rows": len(each), "lines": each[:20]} for each in _equal(todo)[:20]],
         "totals": money.as_data(),
         "without_amount": money.without_amount if batch_input.operation.action.total else 0,
@@ -373,13 +378,6 @@ def _find_largest(sent: Iterable[BatchRow]) -> BatchRow | None:
     return largest if largest is not None and largest.currency else None
 
 
-def _describe_largest(todo: BatchPlan) -> dict[str, object] | None:
-    row = _find_largest(todo.tasks.rows())
-    if row is None:
-        return None
-    return {"line": row.line, "amount": row.amount, "currency": row.currency}
-
-
 def _equal(todo: BatchPlan) -> list[list[int]]:
     """The lines of rows that ask for the same thing, the most of them first."""
     lines: dict[str, list[int]] = {}
@@ -387,11 +385,6 @@ def _equal(todo: BatchPlan) -> list[list[int]]:
         if todo.digests.repeats(row.alike):
             lines.setdefault(row.alike, []).append(row.line)
     return sorted((one for one in lines.values() if len(one) > 1), key=len, reverse=True)
-
-
-def _before(totals: Totals) -> str:
-    rows = _rows(totals.replayed)
-    return in_words(totals.money_before) if totals.money_before.rows else rows
 
 
 def _ago(seconds: float | None) -> str:

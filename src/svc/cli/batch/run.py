@@ -237,11 +237,8 @@ def _refuse_beyond(
     Raises:
         LimitReachedError: it is more than is left; nothing was sent.
     """
-    scope, charges, path = (
-        batch_input.batch.scope,
-        {},
-        next((r.path for r in plan.tasks.rows()), ""),
-    )
+    scope, charges = batch_input.batch.scope, {}
+    path = next((row.path for row in plan.tasks.rows()), "")
     if not journal.is_limited(scope, path):
         return {}
     rows = [task.row for task in plan.tasks if task.intent is None]

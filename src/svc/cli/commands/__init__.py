@@ -12,7 +12,7 @@ from svc import __version__
 from svc.cli.framework.app import make_app, verb
 from svc.cli.framework.session import Session
 from svc.cli.help.page import Definitions, Heading, Page, page_of
-from svc.completion.tree import Argument, Command, Option, Tree, Values
+from svc.completion.tree import Argument, Command, Option, Tree
 from svc.errors import ExitCode
 
 app = make_app()
@@ -96,12 +96,8 @@ def _parameter(known: Argument | Option) -> dict[str, Any]:
     facts = {field.name: getattr(known, field.name) for field in fields(known)}
     values = facts.pop("values")
     shown = {name: list(it) if isinstance(it, tuple) else it for name, it in facts.items()}
-    return {**shown, **_values(values)}
-
-
-def _values(values: Values) -> dict[str, Any]:
-    """The words that fit; `closed` where the program itself refuses all others."""
     return {
+        **shown,
         "values": [word for word, _ in values.words] or None,
         "closed": values.closed,
         "id_prefixes": list(values.ids),

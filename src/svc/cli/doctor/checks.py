@@ -273,14 +273,10 @@ def _reach_service(session: Session) -> Reached | Finding:
         return answer
     why = f"{answer.trouble.value} ({answer.detail})" if answer.detail else answer.trouble.value
     through = " through the proxy" if proxy else ""
-    fix = PROXY_HINTS.get(answer.trouble) or _way_to_reach(session)
+    fix = "Check the address (svc config get), the network, --proxy and --ca-bundle"
+    fix = "Start the sandbox: svc sandbox start --detach" if settings.sandbox else fix
+    fix = PROXY_HINTS.get(answer.trouble) or fix
     return Finding("service", "failed", f"{address.origin}{through}: {why}", fix)
-
-
-def _way_to_reach(session: Session) -> str:
-    if session.settings.sandbox:
-        return "Start the sandbox: svc sandbox start --detach"
-    return "Check the address (svc config get), the network, --proxy and --ca-bundle"
 
 
 def _check_key(session: Session) -> Finding:

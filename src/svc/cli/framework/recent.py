@@ -133,7 +133,8 @@ class RecentFile:
         if text == old:
             return
         self._check_folder()
-        self._replace(text)
+        # Not synced: what a power cut takes away here, the next command brings back.
+        replace_file(self._path, text.encode("ascii"), lasts=False)
         if old is None:
             self._prune()
 
@@ -169,10 +170,6 @@ class RecentFile:
         facts = folder.lstat()
         if not S_ISDIR(facts.st_mode) or not is_mine(facts):
             raise NotADirectoryError(str(folder))
-
-    def _replace(self, text: str) -> None:
-        # Not synced: what a power cut takes away here, the next command brings back.
-        replace_file(self._path, text.encode("ascii"), lasts=False)
 
     def _prune(self) -> None:
         """Leaves the files used last: every address of a test or a tunnel has one."""

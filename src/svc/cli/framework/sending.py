@@ -5,7 +5,7 @@ call or what makes one in, the printed answer out. `svc requests resume` ends wi
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from svc import service
@@ -205,12 +205,15 @@ def send_list(
         send_read(session, call)
         return
     from svc.cli.framework.progress import count_shown
+    from svc.client.pages import pages
 
     session.prepare_long_run()
     out = session.out
     live = None if session.streams.person_reads else session.make_live_line()
     with session.client() as client, count_shown(live) as count:
-        found = count(_objects(client, call, asked.max, wanted))
+        items = (each for page in pages(client, call, max_items=asked.max) for each in page.items)
+        chosen = (each for each in items if wanted is None or wanted(each.data))
+        found = count((each.text, each.data) for each in chosen)
         out.stream(found, kind=_kind_of(session, call), page_size=asked.limit)
 
 
@@ -323,17 +326,6 @@ def finish(
         idempotency_key=reply.idempotency_key,
         hint=_where_it_is(session, reply.data),
     )
-
-
-def _objects(
-    client: "Client", call: Call, most: int | None, wanted: Callable[[Any], bool] | None
-) -> Iterator[tuple[str, object]]:
-    from svc.client.pages import pages
-
-    for page in pages(client, call, max_items=most):
-        for item in page.items:
-            if wanted is None or wanted(item.data):
-                yield item.text, item.data
 
 
 def _choose_encoding(session: Session) -> dict[str, str]:

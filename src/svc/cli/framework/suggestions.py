@@ -374,15 +374,12 @@ def _fit(command: Any, arguments: Sequence[str], rest: Sequence[str]) -> list[st
     """The arguments as a command takes them: a number is its amount; names stand for the others."""
     names = _options_of(command)
     if "--amount" in names and "--amount" not in rest:
-        arguments = [part for word in arguments for part in _amount(word)]
+        words = (("--amount", word) if word.isdigit() else (word,) for word in arguments)
+        arguments = [part for parts in words for part in parts]
     needed = [each for each in command.params if each.param_type_name == "argument"]
     missing = [each for each in needed[len(arguments) :] if each.required]
     given = any(not word.startswith("-") for word in rest)
     return [*arguments, *(() if given else (str(each.metavar or each.name) for each in missing))]
-
-
-def _amount(word: str) -> tuple[str, ...]:
-    return ("--amount", word) if word.isdigit() else (word,)
 
 
 def correct_options(command: Any, words: Iterable[str]) -> list[str]:

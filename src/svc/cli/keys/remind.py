@@ -19,7 +19,6 @@ from svc.cli.framework.inputs.times import seconds_of
 from svc.cli.framework.options import option
 from svc.cli.framework.session import Session
 from svc.errors import CheckFailed, UsageError
-from svc.inputs import Format
 from svc.keys.age import DAY_SECONDS, SecretAge, SecretRecord, SecretRecords, assess_age
 from svc.keys.resolve import VARIABLE
 from svc.listen.endpoints import list_signing_secrets
@@ -28,8 +27,6 @@ from svc.render.text import escape
 app = make_app()
 
 ReminderFormat = Literal["text", "json", "github", "ics"]
-# Which of the global formats the rest of the program, its errors above all, speaks.
-_OUTPUTS: Final[dict[str | None, Format]] = {"json": "json"}
 
 
 @works_with_invalid_config(app)
@@ -57,7 +54,8 @@ def remind(
     """
     session = Session.of(ctx)
     if format_ is not None:
-        session.given.everywhere.output = _OUTPUTS.get(format_, "human")
+        # The global format of all else that is printed, errors above all.
+        session.given.everywhere.output = "json" if format_ == "json" else "human"
     limits = seconds_of(max_age, "--max-age"), seconds_of(warn, "--warn")
     _ = session.out  # made first: a wrong --query is told before anything else
     ages = assess_secrets(session, created, max_age=limits[0], warn=limits[1])
@@ -193,13 +191,9 @@ def _event(
     yield from ("BEGIN:VEVENT", f"UID:{uid}@svc", f"DTSTAMP:{_stamp(now)}", start)
     yield from (f"SUMMARY:{summary}", f"DESCRIPTION:{description}", "TRANSP:TRANSPARENT")
     yield from ("BEGIN:VALARM", "ACTION:DISPLAY", f"DESCRIPTION:{summary}")
-    yield from (f"TRIGGER:{_before(before)}", "END:VALARM", "END:VEVENT")
-
-
-def _before(seconds: int) -> str:
-    return (
-        f"-PT{seconds}S" if seconds % DAY_SECONDS or not seconds else f"-P{seconds // DAY_SECONDS}D"
-    )
+    days, seconds = divmod(before, DAY_SECONDS)
+    period = f"T{before}S" if seconds or not days else f"{days}D"
+    yield from (f"TRIGGER:-P{period}", "END:VALARM", "END:VEVENT")
 
 
 def _stamp(seconds: float) -> str:

@@ -18,11 +18,11 @@ from svc.cli.framework.options import flag, option
 from svc.cli.framework.prompts import ask_line, may_ask, open_page, read_secret
 from svc.cli.framework.session import Session
 from svc.cli.keys import old_key
-from svc.cli.keys.old_key import Before, OldKey
+from svc.cli.keys.old_key import OldKey
 from svc.errors import AuthError, KeyStoreError, LocalError, SvcError, UsageError
 from svc.keys.age import DAY_SECONDS
 from svc.keys.facts import KeyFact, Roll
-from svc.keys.places import SANDBOX_DATA, KeyPlace
+from svc.keys.places import SANDBOX_DATA
 from svc.service.facts import KEY_GRACE_MAX_SECONDS
 
 app = make_app()
@@ -57,7 +57,8 @@ def roll(
     new = take(session, old, stdin=stdin)
     same = works = None
     if before is not None:
-        same = check(session, new, old.place, before)
+        check_new_key(session, new.secret, new.mode, new.fingerprint)
+        same = old_key.is_same_account(session, new.secret, old.place, before)
         works = old_key.check_still_works(session, old, new)
         if works and grace is None and not stdin and may_ask(session):
             seconds = ask_grace(session)
@@ -147,7 +148,8 @@ def show_page(session: Session, old: OldKey, page: str | None) -> None:
     out = session.out
     if session.settings.sandbox:
         what = f"Roll the key {old.key.fingerprint} of the sandbox in another terminal"
-        out.note(f"{what}: {_sandbox_command(session, old)}")
+        options = f"--grace 24h --profile {place.profile}{' --live' * (place.mode == 'live')}"
+        out.note(f"{what}: svc sandbox keys roll {_sandbox_id(session, old)} {options}")
         return
     out.note(
         f"Roll the {place.mode} key {old.key.fingerprint} (profile {place.profile}) in the "
@@ -159,12 +161,6 @@ def show_page(session: Session, old: OldKey, page: str | None) -> None:
     out.note(f"The dashboard: {page}")
     if session.streams.person_reads and session.streams.person_answers:
         open_page(session, page)
-
-
-def _sandbox_command(session: Session, old: OldKey) -> str:
-    profile = f" --profile {old.place.profile}"
-    live = " --live" if old.place.mode == "live" else ""
-    return f"svc sandbox keys roll {_sandbox_id(session, old)} --grace 24h{profile}{live}"
 
 
 def _sandbox_id(session: Session, old: OldKey) -> str:
@@ -207,19 +203,6 @@ def take(session: Session, old: OldKey, *, stdin: bool) -> ApiKey:
     _refuse_unlike(key, old)
     api_keys.refuse_live_key_here(key, "This", session.base_url)
     return key
-
-
-def check(session: Session, new: ApiKey, place: KeyPlace, before: Before) -> bool | None:
-    """Checks that the service accepts the new key; returns whether it is of the same account.
-
-    None means that no object is known to tell by.
-
-    Raises:
-        AuthError: the service does not know the new key, or it is of another account.
-        NetworkError, ServerError: the service does not answer.
-    """
-    check_new_key(session, new.secret, new.mode, new.fingerprint)
-    return old_key.is_same_account(session, new.secret, place, before)
 
 
 def grace_of(text: str | None) -> int | None:

@@ -226,15 +226,11 @@ def _remove_left() -> None:
     """Removes the folders whose lock is not held: their quickstart was killed."""
     for folder in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
         with suppress(OSError):
-            _remove_free(folder)
-
-
-def _remove_free(folder: Path) -> None:
-    if folder.is_symlink() or not is_mine(folder.lstat()):
-        return
-    handle = locks.open_folder(folder, _LOCK)
-    try:
-        if locks.take(handle):
-            shutil.rmtree(folder, ignore_errors=True)
-    finally:
-        os.close(handle)
+            if folder.is_symlink() or not is_mine(folder.lstat()):
+                continue
+            handle = locks.open_folder(folder, _LOCK)
+            try:
+                if locks.take(handle):
+                    shutil.rmtree(folder, ignore_errors=True)
+            finally:
+                os.close(handle)

@@ -85,15 +85,12 @@ class Moments:
                 return found
         except (ValueError, OverflowError, OSError):
             pass
-        example = "3d" if self._sign > 0 else "7d"
+        example, word = ("3d", "tomorrow") if self._sign > 0 else ("7d", "yesterday")
         raise UsageError(
             f"{what} {_shorten(text)} is not a time.",
             param=what,
-            hint=f"Write 2026-11-21, 2026-11-21T09:00, {example} or {self._word()}",
+            hint=f"Write 2026-11-21, 2026-11-21T09:00, {example} or {word}",
         )
-
-    def _word(self) -> str:
-        return "tomorrow" if self._sign > 0 else "yesterday"
 
     def _read(self, text: str, what: str) -> Moment | None:
         if text in _DAYS:
