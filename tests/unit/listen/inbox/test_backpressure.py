@@ -1,41 +1,35 @@
 """Deliveries wait for the forwards before them, but for no target that is slow or away."""
 
 import asyncio
-from collections.abc import Callable, Coroutine
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import Any
 
 from svc.listen.inbox.commit import InboxWriter
 from svc.listen.inbox.interfaces import StoreResult
 from unit.listen.inbox.test_commit import (
     FakeQuickInbox,
-    Timers,
     attempt,
     inbound,
     kept,
     numbers,
-    run,
     until,
+    writing,
 )
 
 MANY = 257  # one more than may be on their way before a group has to wait
 
 
-def with_many_open(
-    story: Callable[[InboxWriter, FakeQuickInbox, list[int]], Coroutine[Any, Any, None]],
-) -> FakeQuickInbox:
-    """Runs a story in which 257 events are kept and none is forwarded yet; gives its inbox."""
-    inbox = FakeQuickInbox()
+@asynccontextmanager
+async def with_many_open() -> AsyncIterator[tuple[InboxWriter, FakeQuickInbox, list[int]]]:
+    """257 events are kept and none is forwarded yet."""
+    inbox, told = FakeQuickInbox(), list[int]()
     inbox.gate.set()
-    told: list[int] = []
-
-    async def whole(writer: InboxWriter, loop: Timers) -> None:
+    async with writing(inbox) as (writer, _):
         for number in range(MANY):
             keep(writer, number, told)
         await until(lambda: len(told) == MANY)
-        await story(writer, inbox, told)
-
-    run(inbox, whole)
-    return inbox
+        yield writer, inbox, told
 
 
 def keep(writer: InboxWriter, number: int, told: list[int]) -> None:
@@ -52,10 +46,9 @@ async def turns() -> None:
         await asyncio.sleep(0)
 
 
-def test_deliveries_wait_while_many_are_on_their_way() -> None:
+async def test_deliveries_wait_while_many_are_on_their_way() -> None:
     """They go, in one group, as soon as one of the others has ended."""
-
-    async def story(writer: InboxWriter, inbox: FakeQuickInbox, told: list[int]) -> None:
+    async with with_many_open() as (writer, inbox, told):
         for number in (1001, 1002):
             keep(writer, number, told)
             await turns()
@@ -63,14 +56,12 @@ def test_deliveries_wait_while_many_are_on_their_way() -> None:
         writer.record(attempt(1))
         await until(lambda: len(told) == MANY + 2)
         assert told[MANY:] == [1001, 1002]
+    assert [1001, 1002] in [numbers(batch) for batch in inbox.batches]
 
-    assert [1001, 1002] in [numbers(batch) for batch in with_many_open(story).batches]
 
-
-def test_results_are_written_while_deliveries_wait() -> None:
+async def test_results_are_written_while_deliveries_wait() -> None:
     """Those are what the wait is for; the deliveries are not taken along before their time."""
-
-    async def story(writer: InboxWriter, inbox: FakeQuickInbox, told: list[int]) -> None:
+    async with with_many_open() as (writer, inbox, told):
         keep(writer, 1001, told)
         await turns()
         writer.record(attempt())
@@ -78,13 +69,10 @@ def test_results_are_written_while_deliveries_wait() -> None:
         [results] = [batch for batch in inbox.batches if batch.attempts]
         assert numbers(results) == []
 
-    with_many_open(story)
 
-
-def test_slow_target_is_not_waited_for() -> None:
+async def test_slow_target_is_not_waited_for() -> None:
     """A tenth of a second, once; then everybody is answered at once until it has caught up."""
-
-    async def story(writer: InboxWriter, inbox: FakeQuickInbox, told: list[int]) -> None:
+    async with with_many_open() as (writer, inbox, told):
         keep(writer, 1001, told)
         await until(lambda: len(told) == MANY + 1)
         keep(writer, 1002, told)
@@ -98,10 +86,8 @@ def test_slow_target_is_not_waited_for() -> None:
             await turns()
         assert told[MANY:] == [1001, 1002, 1003]  # with that one there are too many again
 
-    with_many_open(story)
 
-
-def test_copies_and_what_is_not_forwarded_are_no_burden() -> None:
+async def test_copies_and_what_is_not_forwarded_are_no_burden() -> None:
     """Only what a target is to get is counted."""
 
     class Deaf(FakeQuickInbox):
@@ -114,8 +100,7 @@ def test_copies_and_what_is_not_forwarded_are_no_burden() -> None:
 
     inbox, told = Deaf(), list[int]()
     inbox.gate.set()
-
-    async def story(writer: InboxWriter, loop: Timers) -> None:
+    async with writing(inbox) as (writer, _):
         for number in range(2 * MANY):
             keep(writer, number, told)
         await until(lambda: len(told) == 2 * MANY)
@@ -123,16 +108,11 @@ def test_copies_and_what_is_not_forwarded_are_no_burden() -> None:
         await turns()
         assert len(told) == 2 * MANY + 1
 
-    run(inbox, story)
 
-
-def test_end_waits_for_no_forward() -> None:
+async def test_end_waits_for_no_forward() -> None:
     """What was held back is kept and answered."""
-
-    async def story(writer: InboxWriter, inbox: FakeQuickInbox, told: list[int]) -> None:
+    async with with_many_open() as (writer, _, told):
         keep(writer, 1001, told)
         await turns()
         await writer.close()
         assert told[MANY:] == [1001]
-
-    with_many_open(story)

@@ -2,10 +2,10 @@
 
 import asyncio
 import threading
-from collections.abc import Callable, Collection, Coroutine, Sequence
-from contextvars import Context
+from collections.abc import AsyncIterator, Callable, Collection, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from typing import Any, TypeVarTuple, Unpack
+from typing import Any
 
 import pytest
 
@@ -22,7 +22,6 @@ from svc.listen.inbox.interfaces import (
 )
 from svc.listen.verify.verify import Delivery, Facts
 
-Ts = TypeVarTuple("Ts")
 FULL = LocalError("The disk is full.")
 
 
@@ -84,27 +83,6 @@ class FakeQuickInbox(FakeInbox):
         raise NotImplementedError
 
 
-class Timers(asyncio.SelectorEventLoop):
-    """A loop that remembers every timer that a writer has set."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.set: list[asyncio.TimerHandle] = []
-
-    def call_later(
-        self,
-        delay: float,
-        callback: Callable[[Unpack[Ts]], object],
-        *args: *Ts,
-        context: Context | None = None,
-    ) -> asyncio.TimerHandle:
-        handle = super().call_later(delay, callback, *args, context=context)
-        step = getattr(callback, "__wrapped__", callback)
-        if isinstance(getattr(step, "__self__", None), InboxWriter):
-            self.set.append(handle)
-        return handle
-
-
 def inbound(number: int) -> InboundEvent:
     facts = Facts(f"evt_{number}", "order.paid", "", None, f"ord_{number}", None, "")
     return InboundEvent(Delivery(b"{}", b"", 0.0, facts), None)
@@ -128,27 +106,29 @@ def writers() -> list[str]:
     return [one.name for one in threading.enumerate() if one.name.startswith("inbox")]
 
 
-def run(
-    inbox: FakeInbox,
-    story: Callable[[InboxWriter, Timers], Coroutine[Any, Any, None]],
-    *,
-    results_first: bool = False,
-) -> None:
-    """Runs a story with a writer over `inbox`; it has 20 s."""
+@asynccontextmanager
+async def writing(
+    inbox: FakeInbox, *, results_first: bool = False
+) -> AsyncIterator[tuple[InboxWriter, list[asyncio.TimerHandle]]]:
+    """A writer over `inbox`, which has a minute, and every timer that it sets."""
+    writer, timers = InboxWriter(inbox, results_first=results_first), list[asyncio.TimerHandle]()
+    loop = asyncio.get_running_loop()
+    later = loop.call_later
 
-    async def whole() -> None:
-        writer = InboxWriter(inbox, results_first=results_first)
-        loop = asyncio.get_running_loop()
-        assert isinstance(loop, Timers)
-        async with asyncio.timeout(60):
-            try:
-                await story(writer, loop)
-            finally:
-                inbox.gate.set()
-                await writer.close()
+    def noted(delay: float, callback: Any, *args: Any, **more: Any) -> asyncio.TimerHandle:
+        handle = later(delay, callback, *args, **more)
+        step = getattr(callback, "__wrapped__", callback)
+        if isinstance(getattr(step, "__self__", None), InboxWriter):
+            timers.append(handle)
+        return handle
 
-    with asyncio.Runner(loop_factory=Timers) as runner:
-        runner.run(whole())
+    loop.call_later = noted  # type: ignore[method-assign,assignment]
+    async with asyncio.timeout(60):
+        try:
+            yield writer, timers
+        finally:
+            inbox.gate.set()
+            await writer.close()
 
 
 async def until(true: Callable[[], bool]) -> None:
@@ -157,11 +137,10 @@ async def until(true: Callable[[], bool]) -> None:
         await asyncio.sleep(0.001)
 
 
-def test_arrivals_of_one_moment_are_one_group() -> None:
+async def test_arrivals_of_one_moment_are_one_group() -> None:
     """Each is told its own place, in order, once the whole group is on the disk."""
     inbox, told = FakeInbox(), list[StoreResult | LocalError]()
-
-    async def story(writer: InboxWriter, loop: Timers) -> None:
+    async with writing(inbox) as (writer, timers):
         for number in (1, 2, 3):
             writer.store(inbound(number), told.append)
         assert (inbox.batches, writer.idle) == ([], False)
@@ -170,19 +149,16 @@ def test_arrivals_of_one_moment_are_one_group() -> None:
         inbox.gate.set()
         await until(lambda: len(told) == 3)
         assert writer.idle
-        assert loop.set == []  # a lone group waits for no timer
-
-    run(inbox, story)
+        assert timers == []  # a lone group waits for no timer
     assert [numbers(batch) for batch in inbox.batches] == [[1, 2, 3]]
     assert told == [kept(inbound(number)) for number in (1, 2, 3)]
 
 
-def test_lone_delivery_is_kept_at_once() -> None:
+async def test_lone_delivery_is_kept_at_once() -> None:
     """With the next turn of the loop; only where several have come are others waited for."""
     inbox, told = FakeQuickInbox(), list[StoreResult | LocalError]()
     inbox.gate.set()
-
-    async def story(writer: InboxWriter, loop: Timers) -> None:
+    async with writing(inbox) as (writer, _):
         for number in (1, 2):
             writer.store(inbound(number), told.append)
             await asyncio.sleep(0)
@@ -192,16 +168,13 @@ def test_lone_delivery_is_kept_at_once() -> None:
         await asyncio.sleep(0)
         assert len(told) == 2
         await until(lambda: len(told) == 4)
-
-    run(inbox, story)
     assert [numbers(batch) for batch in inbox.batches] == [[1], [2], [3, 4]]
 
 
-def test_next_group_gathers_while_one_is_being_written() -> None:
+async def test_next_group_gathers_while_one_is_being_written() -> None:
     """Whatever comes meanwhile waits for the first, and then goes at once and in one."""
     inbox, told = FakeInbox(), list[StoreResult | LocalError]()
-
-    async def story(writer: InboxWriter, loop: Timers) -> None:
+    async with writing(inbox) as (writer, timers):
         writer.store(inbound(1), told.append)
         await until(lambda: len(inbox.batches) == 1)
         writer.store(inbound(2), told.append)
@@ -210,85 +183,71 @@ def test_next_group_gathers_while_one_is_being_written() -> None:
         writer.record(attempt())
         writer.record(attempt(1))
         await asyncio.sleep(0.02)
-        assert (len(inbox.batches), writer.idle, loop.set) == (1, False, [])
+        assert (len(inbox.batches), writer.idle, timers) == (1, False, [])
         inbox.gate.set()
         await until(lambda: writer.idle)
-
-    run(inbox, story)
     assert [numbers(batch) for batch in inbox.batches] == [[1], [2, 3]]
     assert inbox.batches[1].attempts == [attempt(), attempt(1)]
     assert len(told) == 3
     assert len(inbox.threads) == 1
 
 
-def test_group_has_a_size() -> None:
+async def test_group_has_a_size() -> None:
     """256 deliveries and no more; the rest go in the next one, told in order."""
     inbox, told = FakeInbox(), list[StoreResult | LocalError]()
-
-    async def story(writer: InboxWriter, loop: Timers) -> None:
+    async with writing(inbox) as (writer, _):
         for number in range(1, 259):
             writer.store(inbound(number), told.append)
         writer.record(attempt(9))
         inbox.gate.set()
         await until(lambda: len(told) == 258)
-
-    run(inbox, story)
     assert [len(batch.inbound_events) for batch in inbox.batches] == [256, 2]
     assert [batch.attempts for batch in inbox.batches] == [[attempt(9)], []]
     assert told == [kept(inbound(number)) for number in range(1, 259)]
 
 
-def test_result_alone_is_written_a_moment_later() -> None:
+async def test_result_alone_is_written_a_moment_later() -> None:
     """Without another delivery, and with one timer for all that comes until then."""
     inbox = FakeInbox()
     inbox.gate.set()
-
-    async def story(writer: InboxWriter, loop: Timers) -> None:
-        begun = loop.time()
+    async with writing(inbox) as (writer, timers):
+        begun = asyncio.get_running_loop().time()
         for seq in (1, 2):
             writer.record(attempt(seq))
         assert not writer.idle
-        assert len(loop.set) == 1
-        assert begun < loop.set[0].when() <= loop.time() + 0.05
+        assert len(timers) == 1
+        assert begun < timers[0].when() <= asyncio.get_running_loop().time() + 0.05
         await until(lambda: bool(inbox.batches))
-
-    run(inbox, story)
     (batch,) = inbox.batches
     assert len(batch.attempts) == 2
 
 
-def test_results_ride_along_with_the_next_delivery() -> None:
+async def test_results_ride_along_with_the_next_delivery() -> None:
     """Its group takes them, so their timer is of no use any more; a later one has its own."""
     inbox = FakeInbox()
-
-    async def story(writer: InboxWriter, loop: Timers) -> None:
+    async with writing(inbox) as (writer, timers):
         writer.record(attempt(1))
         writer.store(inbound(1), lambda _: None)
         await until(lambda: bool(inbox.batches))
-        assert [timer.cancelled() for timer in loop.set] == [True]
+        assert [timer.cancelled() for timer in timers] == [True]
         inbox.gate.set()
         await until(lambda: writer.idle)
         writer.record(attempt(2))
-        assert [timer.cancelled() for timer in loop.set] == [True, False]
+        assert [timer.cancelled() for timer in timers] == [True, False]
         await until(lambda: len(inbox.batches) == 2)
-
-    run(inbox, story)
     assert [len(batch.attempts) for batch in inbox.batches] == [1, 1]
 
 
-def test_results_that_came_meanwhile_are_written_soon() -> None:
+async def test_results_that_came_meanwhile_are_written_soon() -> None:
     """Nothing else has to happen for it."""
     inbox = FakeInbox()
-
-    async def story(writer: InboxWriter, loop: Timers) -> None:
+    async with writing(inbox) as (writer, timers):
         writer.store(inbound(1), lambda _: None)
         await until(lambda: bool(inbox.batches))
         writer.record(attempt(1))
-        assert loop.set == []
+        assert timers == []
         inbox.gate.set()
         await until(lambda: len(inbox.batches) == 2)
-
-    run(inbox, story)
     assert inbox.batches[1].attempts == [attempt(1)]
 
 
@@ -299,35 +258,31 @@ async def found_quick(writer: InboxWriter, inbox: FakeQuickInbox) -> None:
     inbox.batches.clear()
 
 
-def test_lone_delivery_is_not_held_up_by_results() -> None:
+async def test_lone_delivery_is_not_held_up_by_results() -> None:
     """Where nothing waits for a thread they are written by themselves, within 10 ms and at once."""
     inbox = FakeQuickInbox()
     inbox.gate.set()
-
-    async def story(writer: InboxWriter, loop: Timers) -> None:
+    async with writing(inbox) as (writer, timers):
         await found_quick(writer, inbox)
         writer.record(attempt(1))
         writer.record(attempt(1))
         writer.store(inbound(2), lambda _: None)
         await until(lambda: bool(inbox.batches))
-        assert not loop.set[0].cancelled()
+        assert not timers[0].cancelled()
         await until(lambda: len(inbox.batches) == 2)
         writer.record(attempt(2))  # has a timer of its own, though no delivery comes any more
         await until(lambda: len(inbox.batches) == 3)
-
-    run(inbox, story)
     assert inbox.batches[0] == Batch([inbound(2)])
     assert inbox.batches[1].attempts == [attempt(1), attempt(1)]
     assert inbox.batches[2].attempts == [attempt(2)]
     assert inbox.threads == {"MainThread"}
 
 
-def test_results_are_no_group_of_their_own_on_a_slow_disk() -> None:
+async def test_results_are_no_group_of_their_own_on_a_slow_disk() -> None:
     """Deliveries would wait for its sync: there they ride along, from the first slow one on."""
     inbox = FakeQuickInbox()
     inbox.gate.set()
-
-    async def story(writer: InboxWriter, loop: Timers) -> None:
+    async with writing(inbox) as (writer, _):
         await found_quick(writer, inbox)
         inbox.slow = True
         writer.store(inbound(1), lambda _: None)
@@ -335,43 +290,35 @@ def test_results_are_no_group_of_their_own_on_a_slow_disk() -> None:
         writer.record(attempt(1))
         writer.store(inbound(2), lambda _: None)
         await until(lambda: len(inbox.batches) == 2)
-
-    run(inbox, story)
     assert (numbers(inbox.batches[1]), inbox.batches[1].attempts) == ([2], [attempt(1)])
 
 
-def test_many_results_ride_along_all_the_same() -> None:
+async def test_many_results_ride_along_all_the_same() -> None:
     inbox = FakeQuickInbox()
     inbox.gate.set()
-
-    async def story(writer: InboxWriter, loop: Timers) -> None:
+    async with writing(inbox) as (writer, timers):
         await found_quick(writer, inbox)
         for number in range(1, 33):
             writer.record(attempt(number))
         writer.store(inbound(99), lambda _: None)
         await until(lambda: bool(inbox.batches))
-        assert loop.set[0].cancelled()
-
-    run(inbox, story)
+        assert timers[0].cancelled()
     assert [(numbers(one), len(one.attempts)) for one in inbox.batches] == [([99], 32)]
 
 
-def test_results_go_first_where_a_copy_asks_for_them() -> None:
+async def test_results_go_first_where_a_copy_asks_for_them() -> None:
     """R50: under `--ack forwarded` a copy of what has just failed is taken for new."""
     inbox = FakeQuickInbox()
     inbox.gate.set()
-
-    async def story(writer: InboxWriter, loop: Timers) -> None:
+    async with writing(inbox, results_first=True) as (writer, _):
         await found_quick(writer, inbox)
         writer.record(attempt(1))
         writer.store(inbound(1), lambda _: None)
         await until(lambda: bool(inbox.batches))
-
-    run(inbox, story, results_first=True)
     assert [(numbers(one), one.attempts) for one in inbox.batches] == [([1], [attempt(1)])]
 
 
-def test_every_sender_hears_that_the_disk_is_full() -> None:
+async def test_every_sender_hears_that_the_disk_is_full() -> None:
     """And the results of that group are written later; the deliveries come again by themselves.
 
     An event that is shown as forwarded without one attempt would be a lie, and a target whose end
@@ -379,22 +326,19 @@ def test_every_sender_hears_that_the_disk_is_full() -> None:
     """
     inbox, told = FakeInbox(errors=[FULL]), list[StoreResult | LocalError]()
     inbox.gate.set()
-
-    async def story(writer: InboxWriter, loop: Timers) -> None:
+    async with writing(inbox) as (writer, _):
         writer.record(attempt(7))
         writer.record(attempt())
         writer.store(inbound(1), told.append)
         writer.store(inbound(2), told.append)
         await until(lambda: len(inbox.batches) == 2)
         assert not writer.broken.done()
-
-    run(inbox, story)
     assert told == [FULL, FULL]
     assert inbox.batches[1].attempts == [attempt(7), attempt()]
 
 
 @pytest.mark.parametrize("errors", [[], [FULL]])
-def test_one_that_raises_keeps_no_other_from_being_told(errors: list[Exception]) -> None:
+async def test_one_that_raises_keeps_no_other_from_being_told(errors: list[Exception]) -> None:
     """R50: the error reaches whoever watches the loop; the rest of its group have their answers."""
     inbox, told = FakeInbox(errors=list(errors)), list[StoreResult | LocalError]()
     inbox.gate.set()
@@ -403,40 +347,36 @@ def test_one_that_raises_keeps_no_other_from_being_told(errors: list[Exception])
     def odd(_: StoreResult | LocalError) -> None:
         raise ZeroDivisionError
 
-    async def story(writer: InboxWriter, loop: Timers) -> None:
-        loop.set_exception_handler(lambda _, context: heard.append(context["exception"]))
+    async with writing(inbox) as (writer, _):
+        asyncio.get_running_loop().set_exception_handler(
+            lambda _, context: heard.append(context["exception"])
+        )
         for number, tell in enumerate((told.append, odd, told.append), start=1):
             writer.store(inbound(number), tell)
         await until(lambda: len(told) == 2)
         writer.store(inbound(4), told.append)
         await until(lambda: len(told) == 3)
-
-    run(inbox, story)
     first, third = [FULL, FULL] if errors else [kept(inbound(1)), kept(inbound(3))]
     assert told == [first, third, kept(inbound(4))]
     assert [type(one) for one in heard] == [ZeroDivisionError]
 
 
-def test_unexpected_error_ends_it() -> None:
+async def test_unexpected_error_ends_it() -> None:
     """Nobody is told that it is kept, and the listener hears of the error itself."""
     inbox, told = FakeInbox(errors=[ZeroDivisionError("a bug")]), list[StoreResult | LocalError]()
     inbox.gate.set()
-
-    async def story(writer: InboxWriter, loop: Timers) -> None:
+    async with writing(inbox) as (writer, _):
         writer.store(inbound(1), told.append)
         with pytest.raises(ZeroDivisionError, match="a bug"):
             await writer.broken
-
-    run(inbox, story)
     assert told == []
     assert len(inbox.batches) == 1
 
 
-def test_close_writes_what_is_left() -> None:
+async def test_close_writes_what_is_left() -> None:
     """Also what comes while the last group is being written; then the thread is over."""
     inbox, told = FakeInbox(), list[StoreResult | LocalError]()
-
-    async def story(writer: InboxWriter, loop: Timers) -> None:
+    async with writing(inbox) as (writer, timers):
         writer.store(inbound(1), told.append)
         await until(lambda: bool(inbox.batches))
         writer.record(attempt())
@@ -446,20 +386,17 @@ def test_close_writes_what_is_left() -> None:
         assert not closing.done()
         inbox.gate.set()
         await closing
-        assert all(timer.cancelled() for timer in loop.set)
-
-    run(inbox, story)
+        assert all(timer.cancelled() for timer in timers)
     assert [numbers(batch) for batch in inbox.batches] == [[1], []]
     assert inbox.batches[1].attempts == [attempt()]
     assert told == [kept(inbound(1))]
     assert writers() == []
 
 
-def test_close_begins_no_second_group_beside_the_first() -> None:
+async def test_close_begins_no_second_group_beside_the_first() -> None:
     """What waits is not kept before its own group is on the disk, also in the last moment."""
     inbox = FakeInbox(second_waits=True)
-
-    async def story(writer: InboxWriter, loop: Timers) -> None:
+    async with writing(inbox) as (writer, _):
         writer.store(inbound(1), lambda _: None)
         await until(lambda: bool(inbox.batches))
         writer.store(inbound(2), lambda _: None)
@@ -468,34 +405,28 @@ def test_close_begins_no_second_group_beside_the_first() -> None:
         inbox.gate.set()
         await until(lambda: len(inbox.batches) == 2)
         await asyncio.sleep(0.02)
-        assert not writer.idle
+        assert (len(inbox.batches), writer.idle) == (2, False)
         inbox.second.set()
         await closing
         assert writer.idle
-
-    run(inbox, story)
     assert [numbers(batch) for batch in inbox.batches] == [[1], [2]]
 
 
-def test_close_ends_although_nothing_can_be_written() -> None:
+async def test_close_ends_although_nothing_can_be_written() -> None:
     """An outcome that cannot be kept only means that the event is forwarded once more."""
     inbox = FakeInbox(errors=[FULL])
     inbox.gate.set()
-
-    async def story(writer: InboxWriter, loop: Timers) -> None:
+    async with writing(inbox) as (writer, timers):
         writer.record(attempt(1))
         await writer.close()
-        assert loop.set[0].cancelled()
-
-    run(inbox, story)
+        assert timers[0].cancelled()
     assert len(inbox.batches) == 1
 
 
-def test_reads_go_through_the_same_thread() -> None:
+async def test_reads_go_through_the_same_thread() -> None:
     """One thread has the inbox at a time: a read waits for the group that is being written."""
     inbox = FakeInbox()
-
-    async def story(writer: InboxWriter, loop: Timers) -> None:
+    async with writing(inbox) as (writer, _):
         writer.store(inbound(1), lambda _: None)
         await until(lambda: bool(inbox.batches))
         reading = asyncio.ensure_future(writer.read(lambda: threading.current_thread().name))
@@ -504,15 +435,12 @@ def test_reads_go_through_the_same_thread() -> None:
         inbox.gate.set()
         assert {await reading} == inbox.threads
 
-    run(inbox, story)
-
 
 @pytest.mark.parametrize("busy", [False, True])
-def test_read_may_ask_to_see_every_result(busy: bool) -> None:
+async def test_read_may_ask_to_see_every_result(busy: bool) -> None:
     """What was settled before it is on the disk before it, at once and also behind a group."""
     inbox = FakeInbox()
-
-    async def story(writer: InboxWriter, loop: Timers) -> None:
+    async with writing(inbox) as (writer, timers):
         if busy:
             writer.store(inbound(1), lambda _: None)
             await until(lambda: bool(inbox.batches))
@@ -520,9 +448,7 @@ def test_read_may_ask_to_see_every_result(busy: bool) -> None:
         inbox.gate.set()
         seen = await writer.read_all(lambda: list(inbox.batches))
         assert [batch.attempts for batch in seen] == [[]] * busy + [[attempt(1)]]
-        assert all(timer.cancelled() for timer in loop.set)
-
-    run(inbox, story)
+        assert all(timer.cancelled() for timer in timers)
 
 
 @dataclass
@@ -544,12 +470,11 @@ class LongInbox(FakeQuickInbox):
             raise FULL
 
 
-def test_log_is_copied_beside_what_comes_and_then_caught_up_with() -> None:
+async def test_log_is_copied_beside_what_comes_and_then_caught_up_with() -> None:
     """Groups are stored during the first copy; the second one holds them back, so it has an end."""
     inbox, told = LongInbox(), list[StoreResult | LocalError]()
     inbox.gate.set()
-
-    async def story(writer: InboxWriter, loop: Timers) -> None:
+    async with writing(inbox) as (writer, _):
         writer.store(inbound(1), told.append)
         await until(lambda: len(inbox.copies) == 1)
         writer.store(inbound(2), told.append)
@@ -565,20 +490,17 @@ def test_log_is_copied_beside_what_comes_and_then_caught_up_with() -> None:
         inbox.go.release()
         await until(lambda: len(told) == 3)
         await until(lambda: bool(inbox.batches[-1].attempts))
-
-    run(inbox, story)
     assert told == [kept(inbound(number)) for number in (1, 2, 3)]
     assert len(inbox.copies) == 2
     assert len(set(inbox.copies)) == 1
     assert inbox.threads == {"MainThread"}
 
 
-def test_log_that_cannot_be_copied_is_copied_with_what_follows() -> None:
+async def test_log_that_cannot_be_copied_is_copied_with_what_follows() -> None:
     """No second copy is begun behind one that failed; the next group begins anew."""
     inbox = LongInbox(fails=True)
     inbox.gate.set()
-
-    async def story(writer: InboxWriter, loop: Timers) -> None:
+    async with writing(inbox) as (writer, _):
         writer.store(inbound(1), lambda _: None)
         await until(lambda: len(inbox.copies) == 1)
         inbox.go.release()
@@ -590,24 +512,19 @@ def test_log_that_cannot_be_copied_is_copied_with_what_follows() -> None:
         await asyncio.sleep(0.02)
         assert not writer.broken.done()
 
-    run(inbox, story)
-
 
 @pytest.mark.parametrize("begun", [False, True])
-def test_no_log_is_copied_at_the_end(begun: bool) -> None:
+async def test_no_log_is_copied_at_the_end(begun: bool) -> None:
     """R78: the end empties it anyway, and the thread is to be over."""
     inbox = LongInbox()
     inbox.gate.set()
-
-    async def story(writer: InboxWriter, loop: Timers) -> None:
+    async with writing(inbox) as (writer, _):
         writer.store(inbound(1), lambda _: None)
         await until(lambda: len(inbox.copies) == begun)
         writer.record(attempt(1))
         inbox.go.release()
         await writer.close()
         assert writers() == []
-
-    run(inbox, story)
     assert len(inbox.copies) == begun
     assert inbox.batches[-1].attempts == [attempt(1)]
 
@@ -619,11 +536,10 @@ class SlowQuickInbox(FakeQuickInbox):
         return None
 
 
-def test_read_that_asks_for_results_is_not_overtaken_by_the_next_group() -> None:
+async def test_read_that_asks_for_results_is_not_overtaken_by_the_next_group() -> None:
     """R50: what it would find open, though it has ended, would be forwarded once more."""
     inbox = SlowQuickInbox()
-
-    async def story(writer: InboxWriter, loop: Timers) -> None:
+    async with writing(inbox) as (writer, _):
         writer.store(inbound(1), lambda _: None)
         await until(lambda: bool(inbox.batches))
         writer.store(inbound(2), lambda _: None)  # its group begins as the first one ends
@@ -633,5 +549,3 @@ def test_read_that_asks_for_results_is_not_overtaken_by_the_next_group() -> None
         inbox.gate.set()
         seen = await reading
         assert attempt(7) in [one for batch in seen for one in batch.attempts]
-
-    run(inbox, story)
