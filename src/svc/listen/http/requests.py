@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable
 from functools import cache
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from svc.listen.http.wire import (
     Header,
@@ -17,9 +17,6 @@ from svc.listen.http.wire import (
     parse_plain_head,
 )
 from svc.listen.values import value_class
-
-if TYPE_CHECKING:
-    import h11
 
 _REQUEST_LINE: Final = re.compile(rb"([A-Z]{1,16}) (/[\x21-\x7e]*) HTTP/1\.1\r\n")
 _HEAD_END: Final = re.compile(rb"\n\r?\n")
@@ -178,13 +175,16 @@ class RequestReader:
         return self._read_wire(data)
 
     def _read_wire(self, data: bytes) -> HttpRequest | None:
-        from h11 import RemoteProtocolError
+        from h11 import InformationalResponse, RemoteProtocolError
 
         assert self._slow is not None
         try:
             if self._slow.read(data):
                 return self._finish()
-            self._continue(self._slow.wire)
+            wire = self._slow.wire
+            if wire.they_are_waiting_for_100_continue:
+                sent = wire.send(InformationalResponse(status_code=100, headers=[]))
+                self._to_send.append(sent or b"")
         except RemoteProtocolError as error:
             raise Refused(error.error_status_hint, self._head) from None
         return None
@@ -201,20 +201,10 @@ class RequestReader:
             self._count += len(event.data)
         else:  # the peer closed; the receiver hears of that by itself
             raise Refused(400, self._head)
-        declared = self._read_declared()
+        lengths = self._head.values(b"content-length") if self._head else []
+        declared = int(lengths[0]) if lengths else 0
         if self._count > self._body_max or declared > self._body_max:
             raise Refused(413, self._head)
-
-    def _read_declared(self) -> int:
-        lengths = self._head.values(b"content-length") if self._head else []
-        return int(lengths[0]) if lengths else 0
-
-    def _continue(self, wire: "h11.Connection") -> None:
-        if wire.they_are_waiting_for_100_continue:
-            from h11 import InformationalResponse
-
-            sent = wire.send(InformationalResponse(status_code=100, headers=[]))
-            self._to_send.append(sent or b"")
 
 
 def parse_quick_head(data: bytes) -> tuple[HttpHead, int, int] | None:

@@ -4,21 +4,26 @@ The result of a run is translated to that of a request: exit code 0 to an answer
 to 500, a run that exceeded its time to no answer, a missing program to a target that is away.
 Retries and rests then follow the rules of all targets.
 
-A pump (`svc.listen.forward.pump`) sends to a `CommandLane` as it does to a URL.
+A pump (`svc.listen.forward.pump`) sends to a `CommandLane` as it does to a URL; `sender_for`
+chooses the sender for either kind of target.
 """
 
 import asyncio
 import signal
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Final
 
 from svc.errors import system_words
 from svc.listen.commands import CommandTarget
-from svc.listen.forward.request import TargetRequest
+from svc.listen.forward.request import ForwardSender, HeaderText, TargetRequest, TargetSender
+from svc.listen.forward.signing import HeaderSigner
 from svc.listen.http.connection import ForwardTrouble, TargetReply
+from svc.listen.http.dial import Connect, open_connection
 from svc.listen.owners import own, own_task
+from svc.listen.routes import AnyTarget
 from svc.listen.running.process import CommandRun
+from svc.listen.targets import AS_USUAL, TargetTrust
 from svc.listen.verify.verify import read_facts
 from svc.redaction import redact_bytes
 from svc.system.processes import build_group_options, wrap_to_die_with_us
@@ -57,6 +62,19 @@ class CommandSender:
         return TargetRequest(b"\0".join(pairs) + _END + body)
 
 
+def sender_for(
+    target: AnyTarget,
+    extra: Sequence[HeaderText] = (),
+    connect: Connect = open_connection,
+    sign: HeaderSigner | None = None,
+    trust: TargetTrust = AS_USUAL,
+) -> ForwardSender:
+    """Returns what builds requests for a target, whatever its kind, and opens links to it."""
+    if isinstance(target, CommandTarget):
+        return CommandSender(target)
+    return TargetSender(target, extra, connect, sign, trust)
+
+
 class CommandLane:
     """Runs a command, once at a time; made inside a loop.
 
@@ -86,7 +104,9 @@ class CommandLane:
         """Runs the command once and calls back with the result, soon after `limit` seconds."""
         self._on_reply, self._started, self.sent = on_reply, self._loop.time(), 0
         run = partial(self._run, request, limit)
-        self._running = self._loop.create_task(own_task(run, self._end_broken))
+        # A bug that ends it leaves its lane free (R121).
+        broken = partial(self._report, trouble="closed", error="a bug in svc ended it")
+        self._running = self._loop.create_task(own_task(run, broken))
 
     def probe(self, limit: float, on_reply: Callable[[TargetReply], None]) -> None:  # noqa: ARG002  it takes no time
         """Checks that the program exists, and runs nothing."""
@@ -132,10 +152,6 @@ class CommandLane:
             self._report(_TAKEN, body=run.output)
         else:
             self._report(_FAILED, body=run.output, error=_words(code))
-
-    def _end_broken(self) -> None:
-        """Ends a run that a bug has ended, so that its lane is free again (R121)."""
-        self._report(trouble="closed", error="a bug in svc ended it")
 
     def _report(
         self,
