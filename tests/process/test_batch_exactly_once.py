@@ -244,7 +244,7 @@ def test_a_signal_ends_it_within_a_second_and_it_goes_on_later(
 ) -> None:
     """R78: with answers still under way; every row has its line, and no temporary file is left."""
     path = orders_file(tmp_path, range(100))
-    slow = {"match": {"path": "/v1/orders"}, "skip": 40, "times": 99, "effect": {"delay_ms": 3000}}
+    slow = {"match": {"path": "/v1/orders"}, "skip": 40, "times": 99, "effect": {"delay_ms": 900}}
     sandbox.control("POST", "/faults", slow)
     process = svc.begin("batch", "orders.create", str(path), "-o", "json")
     wait_for_lines(path, 40)
@@ -265,7 +265,7 @@ def test_a_signal_ends_it_within_a_second_and_it_goes_on_later(
 def test_an_interrupted_list_says_what_to_type(svc: Svc, sandbox: Sandbox, tmp_path: Path) -> None:
     """To a person: how far it came, in counters that are not nought, and the command itself."""
     path = orders_file(tmp_path, range(30))
-    slow = {"match": {"path": "/v1/orders"}, "skip": 10, "times": 99, "effect": {"delay_ms": 3000}}
+    slow = {"match": {"path": "/v1/orders"}, "skip": 10, "times": 99, "effect": {"delay_ms": 900}}
     sandbox.control("POST", "/faults", slow)
     process = svc.begin("batch", "orders.create", str(path), "-o", "human")
     wait_for_lines(path, 10)

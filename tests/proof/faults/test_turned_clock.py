@@ -27,7 +27,7 @@ def lose_answers(sandbox: Sandbox, phase: str = "after", **more: object) -> None
 def lost(svc: Svc, sandbox: Sandbox, *more: str, phase: str = "after") -> str:
     """A request whose outcome nobody knows."""
     lose_answers(sandbox, phase)
-    result = svc(*ORDER, *more, "--max-time", "2")
+    result = svc(*ORDER, *more, "--max-time", "0.5")
     assert result.code == 7, result.err
     sandbox.control("DELETE", "/faults")
     return str(result.error["request"])
@@ -93,7 +93,7 @@ def test_rows_of_a_list_are_not_sent_to_a_sandbox_that_has_forgotten_them(
     """R4, R16: they stay unknown, new rows go on, and nothing is made twice."""
     path = orders_file(tmp_path, range(3))
     lose_answers(sandbox)
-    options = ("--concurrency", "1", "--max-time", "2")
+    options = ("--concurrency", "1", "--max-time", "0.4")
     assert svc("batch", "orders.create", str(path), *options).code == 9
     sandbox.control("DELETE", "/faults")
     begun = outcomes_of(path).count("unknown")
@@ -113,10 +113,10 @@ def test_a_list_of_rows_that_are_all_too_old_is_not_told_to_run_again(
     path = orders_file(tmp_path, range(2))
     lose_answers(sandbox)
     run = ("batch", "orders.create", str(path), "-o", "human")
-    lost_both = svc(*run, "--max-time", "2")
+    lost_both = svc(*run, "--max-time", "0.4")
     sandbox.control("DELETE", "/faults")
     assert outcomes_of(path) == ["unknown"] * 2
-    assert f"svc {' '.join(run)} --max-time 2; what stays unknown: " in lost_both.err
+    assert f"svc {' '.join(run)} --max-time 0.4; what stays unknown: " in lost_both.err
     turn(sandbox, DAY)
     too_old = svc(*run)
     assert (too_old.code, too_old.err.count("; then svc requests forget ")) == (9, 2)
