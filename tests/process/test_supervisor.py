@@ -5,21 +5,23 @@ import signal
 import socket
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from support.running import Sandbox
+from support.suite.patience import WAIT_SECONDS
 from svc.system.processes import notify_systemd
 
 
 @pytest.fixture
-def notices(tmp_path: Path) -> socket.socket:
+def notices(tmp_path: Path) -> Iterator[socket.socket]:
     """The socket that systemd names in NOTIFY_SOCKET; a short name, as the system wants."""
-    listening = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
-    listening.bind(f"\0svc-test-{os.getpid()}-{tmp_path.name}"[:100])
-    listening.settimeout(30)
-    return listening
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as listening:
+        listening.bind(f"\0svc-test-{os.getpid()}-{tmp_path.name}"[:100])
+        listening.settimeout(WAIT_SECONDS)
+        yield listening
 
 
 def name_of(notices: socket.socket) -> str:
@@ -54,7 +56,6 @@ def test_service_is_ready_and_ends_as_its_unit_expects(
         finally:
             process.kill()
     assert process.returncode in (143, -signal.SIGTERM)
-    notices.close()
 
 
 def test_nobody_is_told_where_nobody_listens(tmp_path: Path) -> None:

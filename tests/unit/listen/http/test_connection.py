@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from support.listening import OK, Received, TargetServer, event, listening
+from support.suite.patience import patient
 from svc.listen import targets
 from svc.listen.forward.pump import ForwardOptions
 from svc.listen.forward.retry import RetryMode
@@ -223,7 +224,7 @@ def test_deadlines_hold_for_each_exchange_of_a_link() -> None:
 
     with socket.create_server(("127.0.0.1", 0)) as server:
         waited = asyncio.run(talk(server))
-    assert all(-0.002 <= late < 0.5 for late in waited), waited
+    assert all(-0.002 <= late < patient(0.5) for late in waited), waited
 
 
 async def accept(server: socket.socket) -> socket.socket:
@@ -235,7 +236,7 @@ async def accept(server: socket.socket) -> socket.socket:
 
 async def answer(peer: socket.socket) -> bytes:
     """Reads one request of a known size, and answers it; in a thread, for the socket blocks."""
-    peer.settimeout(5)
+    peer.settimeout(60)
 
     def read() -> bytes:
         data = b""
