@@ -81,7 +81,7 @@ def send_new(
         return choose_command(asked, likes, sender.clock.now(), sender.format_command, sender.note)
 
     with mark_as_unsent(call.path):  # the earlier request that used the user's key, or None
-        known = (idempotency_key and sender.journal.by_key(idempotency_key, asked.scope)) or None
+        known = sender.journal.by_key(idempotency_key, asked.scope) if idempotency_key else None
     with mark_as_unsent(call.path, known):
         asked = asked._replace(
             account=_compare_keys(sender, asked, known), charge=_read_charge(sender, asked)
