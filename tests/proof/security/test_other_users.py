@@ -103,7 +103,7 @@ def somebody() -> Iterator[Somebody]:
 
 def careless_crash(*argv: str) -> subprocess.CompletedProcess[str]:
     """The same with a bug in the middle of it."""
-    program = [sys.executable, str(CRASHING), "150", *argv]
+    program = [sys.executable, str(CRASHING), "250", *argv]
     return subprocess.run(program, capture_output=True, text=True, check=False, umask=0)
 
 
