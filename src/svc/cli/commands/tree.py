@@ -13,6 +13,7 @@ from typing import Any, Final
 import typer
 
 from svc.cli.commands.values import ENVIRONMENT, MOVES_MONEY, is_named, values_of
+from svc.cli.framework.help_page import read_taken
 from svc.cli.framework.options import options_of
 from svc.cli.framework.registry import COMMANDS, EVENT_VERBS, SHORT_NAMES, load
 from svc.client.options import RequestOption
@@ -107,13 +108,13 @@ def _group(param: Any) -> OptionGroup:
 def _option(command: str, param: Any, rows: Mapping[str, RequestOption] = _NO_ROWS) -> Option:
     # The long name first: Typer keeps the names of --help in no order.
     names = tuple(sorted(param.opts, key=lambda name: not name.startswith("--")))
-    flag = bool(param.is_flag)
+    flag, taken = bool(param.is_flag), read_taken(param)
     row = rows.get(names[0])
     return Option(
         names=names,
         negatives=tuple(param.secondary_opts),
         group=_group(param),
-        type="flag" if flag else _TYPES.get(param.type.name.partition(" ")[0], "text"),
+        type="flag" if flag else _TYPES.get(taken.type, "text"),
         metavar=None if flag else param.metavar,
         help=param.help or "",
         default=_default(param),
@@ -122,8 +123,8 @@ def _option(command: str, param: Any, rows: Mapping[str, RequestOption] = _NO_RO
         value_optional=not flag
         and (param.metavar or "").startswith("[")
         and param.metavar.endswith("]"),
-        minimum=getattr(param.type, "min", None),
-        maximum=getattr(param.type, "max", None),
+        minimum=taken.minimum,
+        maximum=taken.maximum,
         environment=ENVIRONMENT.get(names[0]),
         values=ANYTHING if flag else values_of(command, names[0], param, row.words if row else ""),
     )

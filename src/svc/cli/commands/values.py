@@ -14,6 +14,7 @@ from svc import service
 from svc.batch import operations
 from svc.cli.events.options import TunnelKind
 from svc.cli.events.team import STARTS
+from svc.cli.framework.help_page import read_taken
 from svc.cli.framework.registry import COMMANDS
 from svc.cli.help.page import TOPICS
 from svc.completion.tree import ANYTHING, Values
@@ -212,7 +213,7 @@ def values_of(command: str, name: str, param: Any, words: str = "") -> Values:
     known = _HERE.get((command, name)) or _EVERYWHERE.get(name)
     if known is not None:
         return known
-    if choices := getattr(param.type, "choices", ()):
+    if choices := read_taken(param).choices:
         name = name.removeprefix("--").replace("-", "_")
         return _words(_NOT_A_NAME.sub("_", f"{command} {name}".strip()), choices, closed=True)
     if "FILE" in (param.metavar or "").strip("[]").split("|"):

@@ -7,7 +7,7 @@ help` and `svc quickstart` lay out columns and shell lines with the same functio
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, get_args, get_origin
 
 if TYPE_CHECKING:
     from svc.render.program_name import ProgramName
@@ -221,6 +221,33 @@ def format_parameters(command: Any, ctx: Any, formatter: Any) -> None:
         )
 
 
+class TakenValue(NamedTuple):
+    """What a parameter takes: `int`, `float` or another type, within limits; or a choice."""
+
+    type: str
+    minimum: float | None
+    maximum: float | None
+    choices: Sequence[str] = ()
+
+
+def read_taken(param: Any) -> TakenValue:
+    """Returns what a parameter of the parser takes.
+
+    Typer 0.28 says it by an object, the parameter's type. Since 0.29, which people may have for
+    other programs, the limits are the parameter's own, and the type is the annotation.
+    """
+    if hasattr(param, "type"):
+        kind = param.type
+        limits = getattr(kind, "min", None), getattr(kind, "max", None)
+        return TakenValue(kind.name.partition(" ")[0], *limits, getattr(kind, "choices", ()))
+    written = param.type_descriptor.annotation
+    inner = (written, *get_args(written))
+    name = next((one.__name__ for one in (int, float) if one in inner), "text")
+    limits = getattr(param, "min", None), getattr(param, "max", None)
+    choices = next((get_args(one) for one in inner if get_origin(one) is Literal), ())
+    return TakenValue(name, *limits, choices)
+
+
 def format_facts(param: Any, *, is_required: bool) -> str:
     """Formats default, limits and required behind a meaning, such as ` (default: 8; 1 to 64)`."""
     default, told = param.default, param.show_default
@@ -228,7 +255,7 @@ def format_facts(param: Any, *, is_required: bool) -> str:
         is_told = told and default is not None and default is not False
         told = str(default).removesuffix(".0") if is_told else ""
     found = [f"default: {told}"] if told else []
-    low, high = getattr(param.type, "min", None), getattr(param.type, "max", None)
+    _, low, high, _ = read_taken(param)
     if low is not None:
         found.append(f"at least {low}" if high is None or high >= 2**31 else f"{low} to {high}")
     found += ["required"] if is_required else []
