@@ -91,8 +91,8 @@ def apply_patch(copy: TreeCopy, patch: Path, *, undo: bool = False) -> bool:
 def choose_tests(promise: Promise, patch: Path) -> list[str]:
     """The tests for a break: those of its promise that no earlier one made fail."""
     line = FOR.search(patch.read_text(encoding="utf-8").partition("\n--- a/")[0])
-    wanted = line[1].split(", ") if line else []
-    return [one for one in promise.unnoticed if not line or one.partition("::")[2] in wanted]
+    wanted = tuple(line[1].split(", ")) if line else ()
+    return [one for one in promise.unnoticed if not line or one.endswith(wanted)]
 
 
 def run_break(copy: TreeCopy, promise: Promise, patch: Path, tests: Sequence[str]) -> None:

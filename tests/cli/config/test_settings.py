@@ -157,6 +157,7 @@ def test_a_profile_with_keys_is_not_removed(svc: Svc, fake_ring: FakeRing) -> No
     refused = svc("profiles", "remove", "shop")
     assert refused.code == 2
     assert "still has keys: sk_live_…p7dc" in refused.error["message"]
+    assert refused.error["code"] == "profile_has_keys"
     svc.ok("keys", "remove", "--profile", "shop", "--live", "--base-url", URL)
     svc.ok("profiles", "remove", "shop", "--yes")
 

@@ -281,6 +281,7 @@ def test_what_failed_is_forgotten_when_a_person_says_so(waiting: int, svc: Svc) 
         database.execute("UPDATE ledger SET state = 5 WHERE event = 1")
         database.execute("UPDATE inbox SET received_at = received_at - 40 * 86400")
     assert svc("events", "prune", "--failed").error["param"] == "--before"
+    assert svc("events", "prune", "--before", "30d").error["param"] == "--failed"
     asked = svc("events", "prune", "--failed", "--before", "30d", "--no-input")
     assert asked.error["code"] == "confirmation_required"
     svc.ok("sandbox", "advance", "60d")  # their age is told by this machine's clock

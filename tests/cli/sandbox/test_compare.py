@@ -2,6 +2,7 @@
 
 import json
 import re
+from base64 import b64decode
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -145,15 +146,22 @@ def test_nonsense_leaves_nothing_to_be_told(svc: Svc, monkeypatch: pytest.Monkey
 def test_answer_of_another_form_is_a_difference(sandbox: Sandbox, svc: Svc) -> None:
     """What is looked for is not there to be looked at: said in words, and not that it is null."""
 
+    keys: set[str] = set()
+
+    def note(one: Passing) -> None:
+        keys.add(one.headers.get("Authorization", ""))
+
     def no_list(one: Passing) -> None:
         if one.is_like(r"GET /v1/\w+\?limit=1 "):
             one.data["data"] = 7
 
-    with differing(sandbox.port, answered=no_list) as origin:
+    with differing(sandbox.port, asked=note, answered=no_list) as origin:
         env = {"SVC_BASE_URL": origin}
         found = json.loads(svc("sandbox", "compare", "-o", "json", env=env).out)
     answered = [each["answered"] for each in found["findings"] if each["result"] == "different"]
     assert any(str(one).startswith("nothing of this form: length()") for one in answered), answered
+    basic = [b64decode(one.removeprefix("Basic ")) for one in keys if one.startswith("Basic ")]
+    assert sorted(basic) == [b"sk_test_sandbox:", b"sk_test_sandbox:x:"]
 
 
 def test_difference_is_told_with_the_request_and_both_answers(sandbox: Sandbox, svc: Svc) -> None:

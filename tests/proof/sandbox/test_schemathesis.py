@@ -41,7 +41,7 @@ def examined(server: RunRecord, folder: Path, seed: int, *options: str) -> Count
     }
     command = [sys.executable, "-m", "schemathesis.cli", "--config-file"]
     command += [str(HERE / "schemathesis.toml"), "run", f"{server.url}/_sandbox/openapi.json"]
-    command += ["--checks", "all", "--seed", str(seed), *options]
+    command += ["--checks", "all", "--max-failures", "1", "--seed", str(seed), *options]
     done = subprocess.run(
         command, env=env, cwd=folder, capture_output=True, text=True, check=False, timeout=3600
     )

@@ -141,8 +141,7 @@ def _schema(kind: Kind, *, is_given: bool = False) -> Schema:
         return {"type": "integer", "minimum": kind.minimum}
     if kind.pattern:
         return {"type": "string", "pattern": f"^{kind.pattern}$"}
-    made = _SCHEMAS.get(kind.type)
-    return schema.TEXT if made is None else made(kind)
+    return _SCHEMAS[kind.type](kind)
 
 
 def _country(kind: Kind) -> Schema:
@@ -174,6 +173,9 @@ _SCHEMAS: Final[Mapping[str, Callable[[Kind], Schema]]] = {
     "event_type": lambda _: schema.words(EVENT_TYPES),
     "amount": lambda kind: schema.integer(kind.minimum, kind.maximum),
     "integer": lambda kind: schema.integer(kind.minimum, kind.maximum),
+    "text": lambda _: schema.TEXT,
+    "url": lambda _: schema.TEXT,
+    "tariff_code": lambda _: schema.TEXT,
     "boolean": lambda _: schema.BOOLEAN,
     "timestamp": lambda _: schema.TIMESTAMP,
     "currency": lambda _: schema.CURRENCY,

@@ -27,6 +27,15 @@ def test_duplicate_delivers_the_same_event_again(watched: WatchedSandbox) -> Non
     assert watched.run()["deliveries"] == 1
 
 
+def test_a_rule_for_other_events_hides_none_behind_it(watched: WatchedSandbox) -> None:
+    """The first rule that applies counts, not the first that there is."""
+    watched.listen("order.cancelled")
+    watched.fault("drop", match={"type": "order.paid"})
+    watched.fault("duplicate")
+    watched.cancel()
+    assert watched.run()["deliveries"] == 2
+
+
 def test_copies_do_not_disturb_the_retries(watched: WatchedSandbox) -> None:
     """A duplicated first attempt fails: the 14 others follow at their times, numbered on."""
     watched.listen("order.cancelled")
