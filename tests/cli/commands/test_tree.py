@@ -147,6 +147,13 @@ def test_what_looks_like_a_set_of_words_has_its_words() -> None:
     assert missing <= OPEN
 
 
+def test_what_stands_for_a_value_is_in_capitals() -> None:
+    """`SECONDS` is to be replaced; `won|lost` is a choice of words to be typed as they stand."""
+    shown = {each.metavar for *_, each, _ in valued() if each.metavar}
+    assert {"SECONDS", "won|lost"} <= shown
+    assert [one for one in shown if one not in (one.upper(), one.lower())] == []
+
+
 def typed(command: Command, stand_in: str) -> list[str]:
     """A command line whose arguments are filled in."""
     words = list(command.path)

@@ -145,7 +145,6 @@ def test_nonsense_leaves_nothing_to_be_told(svc: Svc, monkeypatch: pytest.Monkey
 
 def test_answer_of_another_form_is_a_difference(sandbox: Sandbox, svc: Svc) -> None:
     """What is looked for is not there to be looked at: said in words, and not that it is null."""
-
     keys: set[str] = set()
 
     def note(one: Passing) -> None:

@@ -163,6 +163,15 @@ def test_an_active_profile_that_is_gone_is_refused_only_when_used(path: Path) ->
             "profiles.b.ca_bundle must be the absolute path",
             id="relative path",
         ),
+        *(
+            pytest.param(
+                f'[profiles.a]\nbase_url = "https://h.example"\nkey_command = {value}\n',
+                3,
+                "key_command must be a program with its arguments",
+                id=f"key_command {value}",
+            )
+            for value in ("4", '""', '"op\\u0007 read"', '"op \\"read"')
+        ),
         pytest.param(
             '[profiles.a]\nbase_url = "https://h.example"\napi_version = 2026-03-01\n',
             3,

@@ -15,6 +15,7 @@ from svc.cli.events.tunnel import ChosenTunnel, choose
 from svc.cli.framework.session import Session
 from svc.cli.framework.streams import Streams
 from svc.errors import LocalError, SvcError, UsageError
+from svc.listen.tunnels.program import environment
 from svc.listen.tunnels.ssh import Ssh, SshDestination
 
 AWAY = "https://api.example.invalid"
@@ -84,6 +85,12 @@ def test_auto_starts_nothing_where_nothing_is_needed(
         secrets=secrets,
     )
     assert found is None
+
+
+def test_a_tunnel_program_has_everything_of_the_environment_but_what_is_svcs() -> None:
+    """R43: no key and no secret; it finds its own settings."""
+    env = {"PATH": "/bin", "SVC_API_KEY": "sk_test_1", "NGROK_AUTHTOKEN": "x", "SVC_PROFILE": "a"}
+    assert environment(env) == {"PATH": "/bin", "NGROK_AUTHTOKEN": "x"}
 
 
 @pytest.mark.parametrize("name", ["cloudflared", "ngrok", "ssh:me@shop.example"])

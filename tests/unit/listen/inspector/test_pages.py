@@ -147,6 +147,14 @@ def test_pages_are_of_elements_that_browsers_know(watched: WatchedListener) -> N
     assert {"section", "form"} <= used <= KNOWN_ELEMENTS, used - KNOWN_ELEMENTS
 
 
+def test_each_label_of_the_filter_is_of_a_control(watched: WatchedListener) -> None:
+    """A screen reader says it with the control, and a click on it leads there."""
+    page = watched.get().body
+    labelled = set(re.findall(r'<label[^>]* for="([^"]+)"', page))
+    assert len(labelled) > 3
+    assert labelled <= set(re.findall(r'\bid="([^"]+)"', page))
+
+
 def test_detail_shows_everything(watched: WatchedListener) -> None:
     """The verdict with its reason, headers, payload, each forward with what the target said."""
     watched.send(event(2, "payment.failed"))

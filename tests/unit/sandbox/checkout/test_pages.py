@@ -200,6 +200,7 @@ def test_each_class_of_a_page_has_its_style(shop: Shop, path: Any) -> None:
     styled = {name for sheet in sheets for name in re.findall(r"\.([a-z]+)", sheet.body)}
     used = {name for page in pages for text in CLASS.findall(page.body) for name in text.split()}
     assert {"option", "message", "paid"} <= used <= styled
+    assert "No money moves." in pages[0].one("p", class_="mode").text
 
 
 def test_page_works_without_anything_from_elsewhere(shop: Shop, path: Any) -> None:
@@ -307,6 +308,8 @@ def test_processing_order_waits_for_the_bank(shop: Shop, path: Any) -> None:
     assert page.one("h1").text == "Thank you. Your payment is on its way."
     assert page.rows["Paid with"] == "SEPA Direct Debit"
     assert "order.paid is not sent yet" in page.one("aside").text
+    [payment] = shop.payments(order)
+    assert f"svc sandbox settle {payment['id']}" in page.one("aside").text
     shop.control("POST", "/clock/advance", {"seconds": 180})
     again = shop.get(page.one("a", class_="second").attrs["href"])
     assert again.one("h1").text == "Thank you. Your payment is complete."

@@ -97,6 +97,7 @@ def test_an_amount_that_was_given_is_answered_as_a_number() -> None:
     assert amounts["amount"]["type"] == amounts["amount_total"]["type"] == "integer"
     assert ("maximum" in amounts["amount"], "maximum" in amounts["amount_total"]) == (True, False)
     assert amounts["amount"]["minimum"] == 1
+    assert re.fullmatch(amounts["created"]["pattern"], "2026-10-01T09:00:00Z")
 
 
 @pytest.mark.parametrize("operation", [operation for operation in OPERATIONS if operation.example])

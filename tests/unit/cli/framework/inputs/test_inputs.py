@@ -104,6 +104,8 @@ def test_data_that_cannot_be_meant_is_refused(data: list[str], complaint: str) -
     with pytest.raises(UsageError) as caught:
         build(data)
     assert complaint in caught.value.message
+    if "valid JSON" in complaint:
+        assert caught.value.hint == "Text goes with '=', JSON with ':='"
 
 
 @pytest.mark.parametrize("text", ["[1]", "{", '"x"', '{"a":1,"a":2}', "", "[" * 100_000])
