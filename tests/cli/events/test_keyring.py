@@ -73,3 +73,15 @@ def test_own_secret_of_a_logs_reader_is_shown_only_where_it_can_be_kept(svc: Svc
     assert (done.code, done.out) == (4, "")
     assert done.error["type"] == "key_store_error"
     assert "in SVC_WEBHOOK_SECRET of --exec" in done.error["message"]
+
+
+@pytest.mark.usefixtures("real")
+@pytest.mark.parametrize(
+    ("scheme", "kind"), [("nats+tls", "key_store_error"), ("nats", "log_unavailable")]
+)
+def test_a_log_elsewhere_is_not_asked_without_its_credentials(
+    svc: Svc, scheme: str, kind: str
+) -> None:
+    """One of this machine may need none; for another a keyring that is refused is the reason."""
+    done = svc("events", "log", "status", "--from", f"{scheme}://127.0.0.1:1/shop")
+    assert done.error["type"] == kind

@@ -4,6 +4,8 @@ A wrong fact would be wrong on both sides, at the client and in the sandbox, so 
 notice it. These tables were typed from the assumed contract (`svc help assumptions`).
 """
 
+import re
+
 import pytest
 
 from svc import service
@@ -476,6 +478,14 @@ def test_what_every_event_follows_from() -> None:
     assert implied == set(EVENT_TYPES)
     for noun in service.nouns():
         assert {each.status for each in noun.implies} - {None, ""} <= {*noun.statuses}, noun.name
+
+
+def test_an_example_of_a_text_has_its_form() -> None:
+    """It is copied from the help, and sent."""
+    shown = [(each.kind.pattern, each.example) for each in FOUND.values() if each.example]
+    checked = [(pattern, example) for pattern, example in shown if pattern]
+    assert len(checked) > 1
+    assert [each for each in checked if not re.fullmatch(*each)] == []
 
 
 def test_countries() -> None:
