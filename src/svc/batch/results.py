@@ -91,6 +91,10 @@ class PastResults(NamedTuple):
     damaged: int = 0
 
 
+_OUTCOMES: Final = ("done", "failed", "refused", "unknown", "not_sent", "invalid")
+_TELLING: Final = ("done", "failed", "unknown")  # the row was sent, or may have been
+
+
 class _DamagedLineError(Exception):
     """A line is valid JSON and was not written by a run."""
 
@@ -278,15 +282,18 @@ class Results:
             raise _DamagedLineError
         key, outcome, error = line.get("idempotency_key"), line.get("outcome"), line.get("error")
         code = error.get("code") if isinstance(error, dict) else None
+        if line.get("import") not in self._ids:
+            return None
+        if outcome not in _OUTCOMES or not isinstance(code, str | None):
+            raise _DamagedLineError
         is_by_hand = code == DONE_BY_HAND and line.get("first_sent") is not None
-        tells = outcome in ("done", "failed", "unknown") or is_by_hand
-        if line.get("import") not in self._ids or not tells:
+        if outcome not in _TELLING and not is_by_hand:
             return None
         if not isinstance(key, str):
             raise _DamagedLineError
         row = line.get("row")
         return Evidence(
-            read_outcome(str(outcome), code),
+            read_outcome(outcome, code),
             "",
             key,
             seconds_of(str(line.get("first_sent"))) or 0.0,

@@ -7,6 +7,7 @@ import json
 import re
 import shutil
 import sqlite3
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -116,16 +117,28 @@ def test_what_a_single_command_has_done_is_told_to_other_machines(
     assert machine.ledger.effects == {"mark-1": 1, "mark-2": 1}
 
 
-@pytest.mark.parametrize("damage", [b'{"import": "imp_', b"[]", b"NULL"])
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda _: b'{"import": "imp_\n',
+        lambda _: b"[]\n",
+        lambda line: line[:60] + b"NULL\n",
+        lambda line: line.replace(b'"done"', b'"DONE"'),
+        lambda line: line.replace(b'"done"', b"7"),
+        lambda line: line.replace(b'"error": null', b'"error": {"code": []}'),
+    ],
+    ids=["torn", "no object", "overwritten", "no outcome", "a number", "no code"],
+)
 def test_a_damaged_results_file_stops_a_machine_that_has_no_other_record(
-    machine: UserMachine, tmp_path: Path, damage: bytes
+    machine: UserMachine, tmp_path: Path, damage: Callable[[bytes], bytes]
 ) -> None:
     """R116: such a line may be of a row that is done; what a kill has cut off at the end is not."""
     path = write(tmp_path / "r.ndjson", refund_row(1), refund_row(2), refund_row(3))
     assert run(machine, path).code == 0
     results = path.with_name("r.ndjson.results.ndjson")
     first, second, third = results.read_bytes().splitlines(keepends=True)
-    broken = second[:60] + damage + b"\n" if damage == b"NULL" else damage + b"\n"
+    broken = damage(second)
+    assert broken != second
     results.write_bytes(first + broken + third)
     assert run(machine, path).json["skipped"] == 3  # the journal has them all
     results.write_bytes(first + broken + third)
