@@ -74,16 +74,16 @@ class EndpointLink:
         """From now on tells the listener that runs in this loop."""
         if self._renew is not None:
             told = (asyncio.get_running_loop(), listener, self._renew)
-            self._thread = threading.Thread(target=self._look, args=told, daemon=True)
+            self._thread = threading.Thread(target=self._watch, args=told, daemon=True)
             self._thread.start()
 
     def close(self) -> None:
-        """Registers and looks no more."""
+        """Ends the thread; registers nothing from now on."""
         self._closing.set()
         if self._thread is not None:
             self._thread.join(_END_SECONDS)
 
-    def _look(
+    def _watch(
         self,
         loop: asyncio.AbstractEventLoop,
         listener: Listener,

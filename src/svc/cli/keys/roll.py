@@ -209,7 +209,7 @@ def grace_of(text: str | None) -> int | None:
     """Parses how long the old key still works, as seconds; None where it was not given.
 
     Raises:
-        UsageError: the text is no duration, or longer than the service allows (spec: Limits).
+        UsageError: the text is not a duration, or longer than the service allows (spec: Limits).
     """
     if text is None:
         return None
