@@ -26,6 +26,7 @@ from svc.batch.tally import (
     line_of,
 )
 from svc.batch.workers import SharedQuota, Workers
+from svc.client.amounts import read_answered_amount
 from svc.clock import Clock, utc
 from svc.delivery.journal.limits import LimitReachedError
 from svc.delivery.plan import BatchPlan, Task
@@ -321,7 +322,7 @@ def total_of(end: RowEnd, field: str) -> tuple[str, int] | None:
     data = end.reply.data if end.reply is not None else None
     if not isinstance(data, dict):
         return None
-    amount, currency = data.get(field), data.get("currency")
-    if not isinstance(amount, int) or not isinstance(currency, str):
+    amount, currency = read_answered_amount(data.get(field)), data.get("currency")
+    if amount is None or not isinstance(currency, str):
         return None
     return currency, amount

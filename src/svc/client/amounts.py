@@ -64,6 +64,18 @@ def amount_option(
     return parse_whole_number(text, name, minimum=minimum, currency=currency, is_text=True)
 
 
+def read_answered_amount(value: object) -> int | None:
+    """Reads an amount of an answer, spelled as `100`, `100.0` or `"100"`; None for other values.
+
+    An answer that spells its amount in another way has moved it nevertheless.
+    """
+    if type(value) is int:
+        return value
+    text = _spell_number(value)
+    whole = text if text is None or _is_whole(text) else without_zeros(text)
+    return None if whole is None or len(whole) > _DIGITS_MAX else int(whole)
+
+
 def _spell_number(value: object) -> str | None:
     """The spelling of a number, or a text unchanged; None for any other value."""
     if isinstance(value, bool) or not isinstance(value, (str, int, float)):

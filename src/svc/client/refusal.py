@@ -120,6 +120,8 @@ _BODY_READ_MAX = 64 * 1024
 _VALUES_MAX = 1000  # of an error; a larger one is not the service's
 _CONFLICT: Final = 409
 _LATE: Final = frozenset((408, _CONFLICT, 425, 499))
+# What a gateway answers by the head of a request, before it passes anything on.
+_TURNED_AWAY: Final = frozenset((401, 403, 404, 405, 407, 411, 413, 414, 415, 431))
 # Of the key itself, not of its use for another request.
 _KEY_FORM: Final = "idempotency_key_invalid"
 
@@ -144,12 +146,17 @@ def settles(refusal: Refusal) -> bool:
 def may_follow_effect(finding: AttemptResult) -> bool:
     """Whether a 4xx without proof may have been sent after the effect (promise R113).
 
-    A gateway answers so when it stops waiting. A 409 about the idempotency key is about another
-    request (promise R12: the key was used with another body).
+    A gateway answers so when it stops waiting, or when it cannot read the answer of the service.
+    A 409 about the idempotency key is about another request (promise R12: the key was used with
+    another body).
     """
-    said = finding.refusal or Refusal("")
-    about_key = finding.status == _CONFLICT and is_about_key(said.type, said.code)
-    return finding.status in _LATE and not about_key
+    said, status = finding.refusal or Refusal(""), finding.status or 0
+    if is_about_key(said.type, said.code):
+        return status in _LATE and status != _CONFLICT
+    # An error of the service has a type and a code (specification: Errors); a problem document's
+    # type is an address.
+    is_of_service = bool(said.code) and (said.type or "").isidentifier()
+    return status in _LATE or not (is_of_service or status in _TURNED_AWAY)
 
 
 def is_replayed(headers: Headers) -> bool:

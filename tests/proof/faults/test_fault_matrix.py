@@ -132,7 +132,7 @@ ROWS = (
     MatrixRow("404", before(says(404, refusal("resource_missing"))), 5, "refused", 1),
     MatrixRow("402", before(says(402, refusal("card_declined"))), 3, "refused", 1),
     MatrixRow("401 after a drop", (*after(closed), *before(says(401))), 7, "unknown", 2),
-    MatrixRow("a hostile page", before(says(400, HOSTILE)), 3, "refused", 1),
+    MatrixRow("a hostile page", before(says(400, HOSTILE)), 7, "unknown", 1),
     MatrixRow("header bomb", after(says(200, **BOMB), 4), 7, "unknown", 4),
     MatrixRow("moved", after(says(307, Location="http://evil.example/x")), 7, "unknown", 1),
 )  # fmt: skip

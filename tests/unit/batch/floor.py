@@ -85,7 +85,8 @@ class RefundService:
 def _answer(found: Answer | int) -> Answer:
     if not isinstance(found, int):
         return found
-    return RawReply(found, (), json.dumps({"code": f"code_{found}", "message": "No."}).encode())
+    said = {"type": "invalid_request_error", "code": f"code_{found}", "message": "No."}
+    return RawReply(found, (), json.dumps(said).encode())
 
 
 class FakeProgress:

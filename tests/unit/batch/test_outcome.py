@@ -257,7 +257,12 @@ def test_answer_that_is_another_requests_leaves_its_row_open(job: RowJob) -> Non
     ("data", "total"),
     [
         ({"id": "rf_1", "amount": 5, "currency": "EUR"}, ("EUR", 5)),
-        ({"id": "rf_1", "amount": "5", "currency": "EUR"}, None),
+        ({"id": "rf_1", "amount": "5", "currency": "EUR"}, ("EUR", 5)),
+        ({"id": "rf_1", "amount": 5.0, "currency": "EUR"}, ("EUR", 5)),
+        ({"id": "rf_1", "amount": 5.5, "currency": "EUR"}, None),
+        ({"id": "rf_1", "amount": "5.5", "currency": "EUR"}, None),
+        ({"id": "rf_1", "amount": "V", "currency": "EUR"}, None),
+        ({"id": "rf_1", "amount": True, "currency": "EUR"}, None),
         ({"id": "rf_1", "amount": 5, "currency": None}, None),
         ({"id": "rf_1", "amount": 5}, None),
         ([], None),
@@ -266,7 +271,7 @@ def test_answer_that_is_another_requests_leaves_its_row_open(job: RowJob) -> Non
 def test_money_counts_where_amount_and_currency_are_stated(
     data: object, total: tuple[str, int] | None, job: RowJob
 ) -> None:
-    """Nothing is guessed; the row is done all the same."""
+    """An amount counts however it is spelled; nothing is guessed, and the row is done all the same."""
     found = classify_reply(job, REPLY._replace(data=data))
     assert (total_of(found, "amount"), found.outcome, found.stop) == (total, "done", None)
 

@@ -350,15 +350,12 @@ def test_a_resumed_request_stays_open_until_a_definite_answer(bench: type[Bench]
     [
         reply(404, b"default backend - 404"),
         reply(404, b"<html>Not Found</html>"),
-        reply(400, b""),
-        reply(400, {"message": "No."}),
         reply(404, {"type": 5, "code": None}),
         refusal(405, "x"),
         # What gateways and the service's own router say knows nothing of the key.
         reply(404, {"type": "about:blank", "title": "Not Found", "status": 404}),
         reply(404, {"type": "invalid_request_error", "code": "route_not_found"}),
         reply(404, {"type": "invalid_request_error", "code": "endpoint_unknown"}),
-        reply(400, {"error": {"code": "UPSTREAM_CLOSED"}}),
         reply(400, {"type": "invalid_request_error", "code": "version_invalid"}),
         reply(400, {"type": "t", "code": "amount_too_large"}),
         reply(409, {"type": "idempotency_error", "code": "idempotency_key_reused"}),

@@ -10,6 +10,7 @@ from sys import intern
 from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 from svc import service
+from svc.client.amounts import read_answered_amount
 from svc.client.call import Call
 from svc.client.contradiction import Contradiction, id_in
 from svc.client.reply import Reply
@@ -245,8 +246,8 @@ def _read_moved(data: Any) -> dict[str, Any]:
     if noun is None:
         return {}
     total = next((action.total for action in noun.actions if action.limit), noun.money[0])
-    amount, currency = data.get(total), data.get("currency")
-    if type(amount) is not int or not 0 < amount < AMOUNT_MAX or not isinstance(currency, str):
+    amount, currency = read_answered_amount(data.get(total)), data.get("currency")
+    if amount is None or not 0 < amount < AMOUNT_MAX or not isinstance(currency, str):
         return {}
     return {"amount": amount, "currency": redact(currency)}
 

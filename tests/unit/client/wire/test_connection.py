@@ -259,10 +259,10 @@ def test_an_errors_status_counts_whatever_its_body(
 ) -> None:
     """Ten megabytes of nonsense in any encoding are one line and the right exit."""
     body = b"\x1b[2J[/foo] no\n" * 750_000
-    server.play(server.reply(400, body, {"Content-Encoding": encoding}))
+    server.play(server.reply(405, body, {"Content-Encoding": encoding}))
     error = ended(connect(server.url), POST)
     assert isinstance(error, ApiError)
-    assert (error.status, int(error.exit_code), error.outcome) == (400, 3, "refused")
+    assert (error.status, int(error.exit_code), error.outcome) == (405, 3, "refused")
     assert error.message.isprintable()
     assert len(server.requests) == 1
 
