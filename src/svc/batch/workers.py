@@ -32,6 +32,8 @@ _GROWTH_PER_SECOND: Final = 1.0
 _WINDOW_SECONDS: Final = 1.0  # answers to requests that were under way say nothing new
 _SLOWEST: Final = 0.5
 
+# The code of a row whose currency is not that of its object.
+CURRENCY_MISMATCH: Final = "currency_mismatch"
 ROWS_PER_RETRY: Final = 2
 _UNANSWERED_MAX: Final = 20  # rows one after the other
 _RETRY_COST: Final = 5
@@ -285,10 +287,10 @@ def _compare_currency(client: Client, job: RowJob) -> SvcError | None:
     said = f"{about} does not say its currency" if found is None else f"{about} is in {found}"
     return Conflict(
         f"The row says {wanted}, and {one_line(said)}.",
-        code="currency_mismatch",
+        code=CURRENCY_MISMATCH,
         param="currency",
         outcome="not_sent",
-        hint="Correct the row, or take its currency out",
+        hint=f"Correct the row: {about} is moved in its own currency",
     )
 
 

@@ -498,6 +498,7 @@ def test_a_currency_of_the_file_is_compared_before_the_row_is_sent(
     assert check.json["totals"] == [{"currency": "JPY", "amount": 5000, "rows": 1}]
     wrong = run(machine, path)
     assert (wrong.code, wrong.json["problems"][0]["code"]) == (9, "currency_mismatch")
+    assert "Correct the rows (r.csv.results.ndjson says why)" in wrong.err
     assert machine.ledger.effects["mark-1"] == 0
     path.write_text("payment,amount,currency,metadata[note]\npay_1,5000,EUR,mark-1\n")
     right = run(machine, path)

@@ -13,6 +13,7 @@ from svc.batch.columns import AMOUNT_IN_DECIMALS
 from svc.batch.results import ResultLine
 from svc.batch.run import Run
 from svc.batch.tally import PROBLEMS_MAX, Money, Totals, build_bad_line, money_of
+from svc.batch.workers import CURRENCY_MISMATCH
 from svc.cli.batch.rows import BatchInput
 from svc.client.contradiction import CONTRADICTED
 from svc.delivery.hints import TypedLine
@@ -139,7 +140,8 @@ class Report(NamedTuple):
         if isinstance(stop, Unauthorized | Forbidden):
             return _NEW_KEY
         counts = self.totals.counts
-        if stop is None and counts["invalid"] + counts["refused"]:
+        codes = {(line.error or {}).get("code") for line in self.totals.problems}
+        if stop is None and (counts["invalid"] + counts["refused"] or CURRENCY_MISMATCH in codes):
             advice = _advise(self.batch_input, self.totals.problems)
             return advice or f"Correct the rows ({self.results.name} says why), then run this again"
         if self.totals.not_done == self.totals.held:
