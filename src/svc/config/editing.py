@@ -215,7 +215,8 @@ def _edit(path: Path, change: Change) -> Config:
         if after.active_profile and after.active_profile != before.active_profile:
             after.profile(after.active_profile)
         if new != old:
-            write_atomically(path, new)
+            # The lock protects the name; what a killed process has left there is overwritten.
+            write_atomically(path, new, fresh=path.with_name(f"{path.name}.new"))
         return after
 
 

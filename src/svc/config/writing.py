@@ -46,18 +46,21 @@ def lock_folder(folder: Path, clock: Clock) -> Iterator[None]:
         os.close(handle)
 
 
-def write_atomically(path: Path, content: str | Callable[[BinaryIO], None]) -> None:
+def write_atomically(
+    path: Path, content: str | Callable[[BinaryIO], None], *, fresh: Path | None = None
+) -> None:
     """Replaces a file atomically and durably.
 
     `content` is a text, or a function that writes it. It takes no lock: a caller that reads the
-    file and changes it needs `lock_folder` around both.
+    file and changes it needs `lock_folder` around both. The new content is first written to
+    `fresh`, which that lock protects, or else to an unused name.
 
     Raises:
         LocalError: the file cannot be written; the old one is unchanged.
     """
     try:
         data = content.encode() if isinstance(content, str) else content
-        files.replace_file(path, data, fresh=path.with_name(f"{path.name}.new"))
+        files.replace_file(path, data, fresh=fresh)
     except OSError as error:
         raise _local_error(f"{path} cannot be written, the old one is kept", error) from error
 

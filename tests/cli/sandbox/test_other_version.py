@@ -48,6 +48,22 @@ def test_it_is_told_in_one_line_with_both_versions(
     assert "bug" not in text
 
 
+def test_import_says_that_one_of_the_same_name_is_older(
+    svc: Svc, old_sandbox: ScriptedServer, tmp_path: Path
+) -> None:
+    """It takes no state in pieces, and refuses a parameter of which its user knows nothing."""
+    state = tmp_path / "state.json"
+    state.write_text('{"object":"sandbox_state","format":1,"tables":{"docs":[]}}')
+    health = {"object": "sandbox", "version": __version__}
+    unknown = {"type": "sandbox_error", "code": "parameter_unknown", "message": "Unknown: rows."}
+    old_sandbox.play(old_sandbox.reply(200, health), old_sandbox.reply(400, unknown))
+    refused = svc("sandbox", "import", str(state), "-o", "human")
+    assert refused.code == 3
+    text = " ".join(refused.err.split())
+    assert "The running sandbox is older than this svc. Nothing was imported." in text
+    assert "svc sandbox stop, then svc sandbox start" in text
+
+
 def test_a_start_beside_it_tells_the_two_apart(
     svc: Svc, old_sandbox: ScriptedServer, isolated: Path
 ) -> None:

@@ -5,7 +5,7 @@ import stat
 import tomllib
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from support.suite.drawing import examples
 from svc.config import editing, load
+from svc.config.writing import write_atomically
 from svc.errors import ConfigError, ExitCode, LocalError
 
 pytestmark = pytest.mark.smoke
@@ -278,6 +279,21 @@ def test_a_writer_that_was_killed_leaves_nothing_in_the_way(path: Path) -> None:
     path.with_name("config.toml.new").write_text("half a fi")
     assert editing.set_value(path, "color", "never").color == "never"
     assert sorted(path.parent.iterdir()) == [path]
+
+
+def test_two_that_write_one_file_at_once_do_not_meet(tmp_path: Path) -> None:
+    """As two exports of a sandbox to one file: each writes a whole one, and the later remains."""
+    path = tmp_path / "state.json"
+
+    def write_while_another_does(file: BinaryIO) -> None:
+        file.write(b"the first ")
+        write_atomically(path, "the second")
+        assert path.read_bytes() == b"the second"
+        file.write(b"goes on")
+
+    write_atomically(path, write_while_another_does)
+    assert path.read_bytes() == b"the first goes on"
+    assert list(tmp_path.iterdir()) == [path]
 
 
 WORDS = st.text(st.characters(codec="utf-8", categories=("L", "N", "P")), max_size=10)

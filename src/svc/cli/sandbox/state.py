@@ -193,6 +193,11 @@ def _import_pieces(session: Session, path: Path) -> None:
             for table, rows in pieces.read():
                 body = {"upload": upload, "table": table, "rows": rows}
                 it.send(control_call("POST", "import", body=body))
+        except ApiError as error:
+            if error.code == "parameter_unknown":
+                error.message = "The running sandbox is older than this svc. Nothing was imported."
+                error.hint = "Start it anew: svc sandbox stop, then svc sandbox start"
+            raise
         except ValueError:
             raise LocalError(
                 f"{path} was changed while it was read. Nothing was imported."

@@ -103,16 +103,7 @@ class GroupCommit:
         if self._holders or not self._waiting:
             return
         calls, self._waiting = self._waiting, []
-        try:
-            answers = self._carry_out(calls)
-        except LocalError as error:  # the group is lost: memory returns to what is on disk
-            self._store.rollback()
-            self._shared.forget()
-            with suppress(LocalError):  # a disk that cannot be read either: every call fails anyway
-                self.load_state()
-            lost = partial(LocalError, error.message, code=error.code, hint=error.hint)
-            answers = [partial(call.answer.set_exception, lost()) for call in calls]
-        for call, answer in zip(calls, answers, strict=True):
+        for call, answer in zip(calls, self._carry_out(calls), strict=True):
             if not call.answer.done():  # else its caller has gone
                 answer()
         if self._shared.scheduled:
@@ -120,7 +111,23 @@ class GroupCommit:
             self.on_job()
 
     def _carry_out(self, calls: list[_WaitingCall]) -> list[Callable[[], None]]:
-        """Runs calls, each as a part of its own, and returns what answers them.
+        """Runs and commits calls, and returns what answers them.
+
+        Those of a group that is lost are run again one by one: only what cannot be saved fails.
+        """
+        try:
+            return self._commit_parts(calls)
+        except LocalError as error:  # memory returns to what is on disk
+            self._store.rollback()
+            self._shared.forget()
+            with suppress(LocalError):  # a disk that cannot be read either: every call fails anyway
+                self.load_state()
+            if len(calls) == 1:
+                return [partial(calls[0].answer.set_exception, error)]
+            return [answer for call in calls for answer in self._carry_out([call])]
+
+    def _commit_parts(self, calls: list[_WaitingCall]) -> list[Callable[[], None]]:
+        """Runs calls, each as a part of its own, and commits them together.
 
         Raises:
             LocalError: nothing of them is on disk.

@@ -135,11 +135,11 @@ async def test_call_that_hides_a_lost_transaction_is_no_success(lab: Lab, *, alo
             return "done"
 
         calls: list[Callable[[Transaction], object]] = [loses] if alone else [new_order, loses]
-        outcomes = await asyncio.gather(
+        *made, lost = await asyncio.gather(
             *(engine.run("test", call) for call in calls), return_exceptions=True
         )
-        assert {type(each) for each in outcomes} == {LocalError}
-        assert engine.read("test", lambda tx: tx.find("order")) == []
+        assert isinstance(lost, LocalError)
+        assert engine.read("test", lambda tx: tx.find("order")) == made
         await engine.run("test", new_order)
 
 
@@ -342,13 +342,40 @@ async def test_failed_commit_fails_every_call_of_the_group(
         await engine.run("test", new_order)
 
 
-async def test_lost_transaction_fails_the_neighbours_too(
+async def test_refused_call_keeps_its_answer_when_its_group_cannot_be_saved(
     lab: Lab, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """When SQLite gives up a whole transaction inside one call, no other call reports success."""
+    """A bad request beside a write on a full disk is told what is wrong with it, not of the disk."""
+    async with lab.running() as engine:
+        with monkeypatch.context() as broken:
+
+            def full(_: Store) -> None:
+                raise LocalError("disk full")
+
+            def refuse(tx: Transaction) -> None:
+                assert tx.find("order") == [], "what was lost is not seen"
+                raise ValueError("no")
+
+            broken.setattr(Store, "commit", full)
+            outcomes = await asyncio.gather(
+                engine.run("test", lambda tx: tx.set_balance("EUR", 2)),
+                engine.run("test", refuse),
+                engine.run("test", lambda _: "nothing to save"),
+                return_exceptions=True,
+            )
+        assert [type(outcome) for outcome in outcomes] == [LocalError, ValueError, str]
+        assert engine.read("test", lambda tx: tx.balance("EUR")) == 0
+
+
+async def test_lost_transaction_is_begun_anew_for_the_neighbours(lab: Lab) -> None:
+    """When SQLite gives up a whole transaction inside one call, the others are carried out alone.
+
+    Each happens once, with the ids that it would have without the lost one.
+    """
     async with lab.running() as engine:
 
         def ruins(tx: Transaction) -> None:
+            new_order(tx)
             tx.store.rollback()
             raise LocalError("disk full")
 
@@ -358,9 +385,10 @@ async def test_lost_transaction_fails_the_neighbours_too(
             engine.run("test", lambda tx: tx.set_balance("EUR", 3)),
             return_exceptions=True,
         )
-        assert {type(outcome) for outcome in outcomes} == {LocalError}
-        assert engine.read("test", lambda tx: tx.find("order")) == []
-        assert engine.read("test", lambda tx: tx.balance("EUR")) == 0
+        made, lost, done = outcomes
+        assert (type(lost), done) == (LocalError, None)
+        assert engine.read("test", lambda tx: tx.find("order")) == [made]
+        assert engine.read("test", lambda tx: tx.balance("EUR")) == 3
 
 
 async def test_cancelled_caller_does_not_disturb_the_group(lab: Lab) -> None:

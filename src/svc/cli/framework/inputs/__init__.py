@@ -60,7 +60,8 @@ def format_path(path: list[str]) -> str:
 
 
 def _is_index(part: str) -> bool:
-    return part == "" or (part.isascii() and part.isdigit())
+    """Whether a part is a position in a list; `00` is a name, or `a[00]` would be a second a[0]."""
+    return part in ("", "0") or (part.isascii() and part.isdigit() and part[0] != "0")
 
 
 def _into_list(here: list[Any], part: str, fresh: Any, path: list[str], *, last: bool) -> Any:

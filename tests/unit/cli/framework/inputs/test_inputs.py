@@ -97,6 +97,7 @@ def test_what_adds_to_an_option_is_no_second_value() -> None:
         (['a:={"x":1,"x":2}'], "'x' appears twice"),
         (["items[1][name]=A"], "leaves a gap"),
         (["a[]=1", "a[x]=2"], "not a position in a list"),
+        (["a[0]=1", "a[00]=2"], "not a position in a list"),
     ],
 )
 def test_data_that_cannot_be_meant_is_refused(data: list[str], complaint: str) -> None:
