@@ -260,7 +260,7 @@ def test_a_signal_ends_it_within_a_second_and_it_goes_on_later(
     process.wait()
     seconds = time.monotonic() - begun
     result = ended(process)
-    assert (result.code, seconds < patient(1.5)) == (code, True)
+    assert (result.code, seconds < patient(1)) == (code, True)
     assert result.json["done"] == 40
     assert len(outcomes_of(path)) == 100
     assert beside(path) == []

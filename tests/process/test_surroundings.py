@@ -5,10 +5,11 @@ import os
 import signal
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
-from support.suite.nested import ROOT, pytest_run
+from support.suite.nested import ROOT, pytest_run, pytest_run_of
 
 # What a shell, `nohup`, a script's `&`, a build server or a company's proxy leaves to a process.
 CALLER = {
@@ -90,6 +91,29 @@ def test_what_the_caller_has_set_changes_nothing() -> None:
 def test_limits_are_in_force(pytestconfig: pytest.Config) -> None:
     """Without the plugin nothing but the last limit would hold."""
     assert pytestconfig.pluginmanager.hasplugin("timeout"), "pip install -e '.[dev]'"
+
+
+BESIDE_OTHERS = """
+from support.suite.patience import patient
+
+def test_in_a_second(monkeypatch):
+    monkeypatch.setenv("PYTEST_XDIST_WORKER_COUNT", "99")
+    assert [patient(seconds) for seconds in (0.5, 2)] == [0.5, 2]
+
+def test_whenever():
+    pass
+"""
+
+
+def test_at_rest_promises_in_seconds_alone_are_held_and_at_their_own_number(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What the gate's step `time` asks for; beside others the same seconds are more."""
+    beside = pytest_run_of(BESIDE_OTHERS, tmp_path)
+    assert "1 failed, 1 passed" in beside.stdout
+    monkeypatch.setenv("SVC_TEST_AT_REST", "1")
+    at_rest = pytest_run_of(BESIDE_OTHERS, tmp_path)
+    assert "1 passed, 1 deselected" in at_rest.stdout
 
 
 @pytest.mark.slow(seconds=20)

@@ -128,7 +128,7 @@ def test_command_ends_with_the_listener(
             time.sleep(0.01)
         started = time.monotonic()
         assert running.end(number) == 128 + number
-        assert time.monotonic() - started < patient(2)
+        assert time.monotonic() - started < patient(1)
     assert [is_running(int(pid)) for pid in pids.read_text().split()] == [False, False]
 
 

@@ -161,7 +161,7 @@ def test_open_page_does_not_delay_the_end(sandbox: Sandbox, tmp_path: Path, list
             assert b"text/event-stream" in watcher.recv(4096)
             started = time.monotonic()
             assert running.end(signal.SIGTERM) == 143
-            assert time.monotonic() - started < patient(2)
+            assert time.monotonic() - started < patient(1)
 
 
 def test_inspector_costs_nothing_unless_wanted() -> None:

@@ -1,7 +1,6 @@
 """`svc sandbox`, with the real program and real sandboxes."""
 
 import json
-import os
 import shlex
 import signal
 import socket
@@ -17,7 +16,9 @@ import pytest
 
 from support.orders import ORDER
 from support.servers.certificates import Authority, TlsServer
+from support.servers.misbehaving import ScriptedServer
 from support.suite.patience import patient
+from svc import __version__
 
 Svc = Any  # the fixture's classes live in the conftest, which no test can import
 Sandbox = Any
@@ -631,8 +632,15 @@ def test_control_without_a_sandbox_says_how_to_start_one(svc: Svc) -> None:
     assert "svc sandbox start --detach" in gone.err
 
 
-def test_api_key_of_the_environment_is_not_sent_to_controls(sandbox: Sandbox, svc: Svc) -> None:
-    """R28: controls need no secret key, so a wrong one in the environment does not matter."""
-    env = {"SVC_API_KEY": "sk_test_canary"}
-    assert svc.ok("sandbox", "settings", env=env)["object"] == "settings"
-    assert os.environ["SVC_API_KEY"] == "sk_test_sandbox"
+def test_api_key_of_the_environment_is_not_sent_to_controls(svc: Svc) -> None:
+    """R28: controls need no secret key, so whoever answers them gets none."""
+    server = ScriptedServer()
+    try:
+        healthy = server.reply(200, {"object": "sandbox", "version": __version__})
+        server.play(healthy, server.reply(200, {"object": "settings"}))
+        env = {"SVC_API_KEY": "sk_test_canary", "SVC_BASE_URL": server.url}
+        assert svc.ok("sandbox", "settings", env=env)["object"] == "settings"
+        assert len(server.requests) == 2
+        assert not any(b"canary" in request for request in server.requests)
+    finally:
+        server.stop()

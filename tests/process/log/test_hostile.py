@@ -12,7 +12,7 @@ from support.listening import TargetServer, event
 from support.running import Sandbox, Svc
 from support.servers.accepting import OneByOne
 from support.servers.relays import Relay
-from support.suite.patience import patient
+from support.suite.patience import slowed
 from support.team.log import KEY, connect, inbound, job, laptop, publish, trust_in, wait_for
 from support.team.servers import Servers, servers
 from svc.client.wire.tls import context
@@ -77,7 +77,7 @@ def test_laptop_drops_a_connection_on_which_nothing_comes(server: Servers, tmp_p
     # In time, or at all: as a request or the look at the connection noticed it first.
     assert re.search(r"it (did|does) not answer", down.reason or "")
     assert up.reason is None
-    assert up.time - down.time < patient(15)
+    assert up.time - down.time < slowed(15)
     assert sorted(target.ids) == sorted(f"evt_{number}" for number in range(1, 12))
 
 

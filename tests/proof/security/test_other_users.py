@@ -3,12 +3,12 @@
 import os
 import subprocess
 import sys
-import sysconfig
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+import typer
 
 import svc as package
 from support.running import Svc
@@ -49,9 +49,8 @@ class Somebody:
     def __init__(self, folder: Path, python: str) -> None:
         self.folder, self.python = folder, python
         self.home = self.made("home", SOMEBODY, 0o700)
-        self.packages = os.pathsep.join(
-            [str(Path(package.__file__).parents[1]), sysconfig.get_path("purelib")]
-        )
+        lie_beside = (package, typer)  # what svc needs may lie elsewhere, as in a copy of the tree
+        self.packages = os.pathsep.join(str(Path(str(it.__file__)).parents[1]) for it in lie_beside)
 
     def made(self, name: str, owner: int, mode: int) -> Path:
         """A folder of one user."""

@@ -15,7 +15,7 @@ from support.browsing import REBOUND, browser, needs_chromium
 from support.listening import PATH, TargetServer, event
 from support.running import Sandbox
 from support.serving import QuietHandler, serving
-from support.suite.patience import patient
+from support.suite.patience import slowed
 from unit.listen.inspector.attacks import ATTACKS
 from unit.listen.inspector.watched import watching
 
@@ -151,7 +151,7 @@ def test_no_page_drives_the_sandbox(page: Page, site: Site, sandbox: Sandbox, na
     for window in page.context.pages:
         window.wait_for_load_state("networkidle")
     tried = {"/v1/payouts", "/v1/webhook_endpoints", "/v1/orders"}
-    until = time.monotonic() + patient(10)
+    until = time.monotonic() + slowed(10)
     while not tried <= {path for path, _ in ours(answers, sandbox)} and time.monotonic() < until:
         page.wait_for_timeout(50)  # popups and frames end when they like
     assert tried <= {path for path, _ in ours(answers, sandbox)}

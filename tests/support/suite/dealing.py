@@ -6,9 +6,12 @@ end of another's. So the longest of all may not stand in one piece, or a worker 
 
 from collections.abc import Callable, Sequence
 from operator import itemgetter
+from types import CodeType
 from typing import Final, TypeVar
 
 import pytest
+
+from support.suite.patience import patient
 
 Test = TypeVar("Test")
 # Below these a test starts programs; elsewhere most take milliseconds, and end a run evenly.
@@ -31,6 +34,16 @@ def is_rare(item: pytest.Item) -> bool:
     """Whether a slow test runs by SVC_TEST_LONG=1 alone: the gate has fifteen minutes for all."""
     mark = item.get_closest_marker("slow")
     return mark is not None and bool(mark.kwargs.get("rare"))
+
+
+def is_timed(item: pytest.Item) -> bool:
+    """Whether a test holds a promise in seconds: it asks `patient` for them."""
+    return isinstance(item, pytest.Function) and _names_patient(item.function.__code__)
+
+
+def _names_patient(code: CodeType) -> bool:
+    inner = (one for one in code.co_consts if isinstance(one, CodeType))
+    return patient.__name__ in code.co_names or any(map(_names_patient, inner))
 
 
 def is_quick(item: pytest.Item) -> bool:

@@ -24,6 +24,7 @@ KEPT: Final = (
     "VIRTUAL_ENV",
     "LD_LIBRARY_PATH",
     "SVC_TEST_LONG",
+    "SVC_TEST_AT_REST",
     "CHAOS_EVENTS",
     "GOLDEN",
 )

@@ -13,7 +13,7 @@ import uvicorn
 from uvicorn.server import ServerState
 
 from support.launching import launch_options
-from support.suite.patience import WAIT_SECONDS, patient
+from support.suite.patience import WAIT_SECONDS, slowed
 from svc.clock import SystemClock
 from svc.sandbox.http.exchange import HttpReply, refusal
 from svc.sandbox.parameters.problems import Problem
@@ -128,7 +128,7 @@ def test_every_stalled_request_is_answered(tmp_path: Path) -> None:
                 answered = file.read()  # up to the close
             assert answered.startswith(b"HTTP/1.1 408 "), name
             assert b'"code":"request_timeout"' in answered.replace(b'": "', b'":"'), name
-        assert 9 < time.monotonic() - begun < patient(15)
+        assert 9 < time.monotonic() - begun < slowed(15)
     finally:
         for line in lines.values():
             line.close()
