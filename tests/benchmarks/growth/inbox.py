@@ -2,10 +2,13 @@
 
 import json
 import os
+import sqlite3
 import subprocess
+import threading
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, closing, contextmanager
 from functools import partial
 from pathlib import Path
 
@@ -110,7 +113,7 @@ def inbox(folder: Path, size: int) -> Iterator[Sequence[Work]]:
                 1,
             ),
             Work("replay --failed, a tenth", "linear, flat", run_svc("replay", "--failed"), 1),
-            Work("longest piece of what is forgotten", "50 ms", partial(prune, path), 1),
+            Work("longest wait for what is forgotten", "50 ms", partial(prune, path), 1),
         ]
 
 
@@ -144,15 +147,50 @@ def burst(env: dict[str, str]) -> Spent:
 
 
 def prune(path: Path) -> Spent:
-    """The longest that one piece of what is forgotten by age holds the inbox."""
-    with Database.open(path, clock=SystemClock()) as state:
-        kept, longest = SqliteInbox(state, "pruning"), 0.0
+    """The longest that another writer waits while what is old enough is forgotten in pieces."""
+    ended = threading.Event()
+    with ThreadPoolExecutor(2) as pool, Database.open(path, clock=SystemClock()) as state:
+        waiting = pool.submit(longest_wait, path, ended)
+        syncing = pool.submit(longest_sync, path.with_name("floor"), ended)
+        kept = SqliteInbox(state, "pruning")
         reached: int | None = 0
         while reached is not None:
-            begun = time.perf_counter()
             reached = kept.prune(time.time() + 40 * DAY, reached)
+            time.sleep(0.02)  # as a listener does
+        ended.set()
+        floor = syncing.result() * 1000
+        print(f"  floor of the next: the disk's longest sync of 4 KB meanwhile {floor:,.0f} ms")
+        return Spent(waiting.result(), bench_listen.resident(os.getpid()))
+
+
+def longest_wait(path: Path, ended: threading.Event) -> float:
+    """How long a writer that asks every millisecond has waited for its turn at most, in seconds."""
+    longest, since = 0.0, None
+    with closing(sqlite3.connect(path, isolation_level=None, timeout=0)) as other:
+        while not ended.wait(0.001):
+            try:
+                other.execute("BEGIN IMMEDIATE")
+            except sqlite3.OperationalError as error:
+                if error.sqlite_errorcode != sqlite3.SQLITE_BUSY:
+                    raise
+                since = since or time.perf_counter()
+            else:
+                other.execute("ROLLBACK")
+                longest = max(longest, time.perf_counter() - since) if since else longest
+                since = None
+    return longest
+
+
+def longest_sync(path: Path, ended: threading.Event) -> float:
+    """How long the disk takes at most to keep 4 KB, in seconds."""
+    longest = 0.0
+    with path.open("wb", buffering=0) as file:
+        while not ended.wait(0.02):
+            file.write(bytes(4096))
+            begun = time.perf_counter()
+            os.fdatasync(file.fileno())
             longest = max(longest, time.perf_counter() - begun)
-    return Spent(longest, bench_listen.resident(os.getpid()))
+    return longest
 
 
 STATES: dict[str, State] = {"inbox": inbox}
