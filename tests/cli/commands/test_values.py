@@ -74,9 +74,10 @@ def test_a_file_that_cannot_be_read_is_no_text() -> None:
     assert shown["metadata"] == {"x": "@acme"}
 
 
-def test_standard_input_is_read_once() -> None:
-    """The second value would be empty."""
-    words = ("-d", "metadata[a]=@-", "-d", "metadata[b]=@-")
+@pytest.mark.parametrize("first", [("-d", "metadata[a]=@-"), ("--metadata", "a=@-")])
+def test_standard_input_is_read_once(first: tuple[str, ...]) -> None:
+    """The second value would be empty, by whichever option."""
+    words = (*first, "-d", "metadata[b]=@-")
     assert inside(*REFUND, *words, stdin=b"x", env=NOWHERE).error["code"] == "given_twice"
 
 

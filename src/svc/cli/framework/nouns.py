@@ -98,11 +98,10 @@ def _write(noun: Resource, action: Action, *, has_fields: bool) -> CommandBody:
         ctx: typer.Context, *, wait: bool = False, over_limit: bool = False, **given: Any
     ) -> None:
         from svc.cli.framework.fields import body_of
-        from svc.cli.framework.inputs import file_reader
 
         session = Session.of(ctx)
         identifier = given[parameters[0].name] if action.is_on_one else ""
-        session.given.fields = body_of(rows, given, file_reader(session.streams.stdin))
+        session.given.fields = body_of(rows, given, session.read_file)
 
         def make(body: Body, *, encoding: Encoding | None = None) -> Call:
             return post(name, body, encoding, identifier)

@@ -88,9 +88,9 @@ def send_write(
     a person is asked to go beyond a limit.
     """
     asked = session.given.write
-    from svc.cli.framework.inputs import build_body, file_reader
+    from svc.cli.framework.inputs import build_body
 
-    read = file_reader(session.streams.stdin)
+    read = session.read_file
     body = build_body(base=asked.body, typed=session.given.fields, data=asked.data or (), read=read)
     if changes and not body:
         raise UsageError("There is nothing to change.", hint="Give an option, -d or --body")
@@ -341,9 +341,9 @@ def params_of(session: Session, texts: Sequence[str] | None) -> dict[str, str]:
     """Parses `--param NAME=VALUE` options to the parameters of a query."""
     if not texts:
         return {}
-    from svc.cli.framework.inputs import file_reader, pairs_of
+    from svc.cli.framework.inputs import pairs_of
 
-    return pairs_of(texts, "--param", read=file_reader(session.streams.stdin))
+    return pairs_of(texts, "--param", read=session.read_file)
 
 
 def _query(

@@ -18,6 +18,7 @@ from svc.inputs import Format
 from svc.service.facts import SANDBOX_KEYS, Mode
 
 if TYPE_CHECKING:
+    from svc.cli.framework.inputs import ReadFile
     from svc.client.call import Call
     from svc.client.client import AttemptRecord, Client
     from svc.client.reply import Reply
@@ -46,6 +47,13 @@ class Session(Invocation):
     def shown(self) -> list[object]:
         """What was printed, for the completion of ids."""
         return []
+
+    @cached_property
+    def read_file(self) -> "ReadFile":
+        """Reads the file of an `@FILE`; standard input, `@-`, once in a command."""
+        from svc.cli.framework.inputs import file_reader
+
+        return file_reader(self.streams.stdin)
 
     @cached_property
     def _open(self) -> ExitStack:

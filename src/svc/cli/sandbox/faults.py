@@ -11,7 +11,7 @@ import typer
 
 from svc.cli.framework.app import make_noun, verb
 from svc.cli.framework.control import ask, open_control, show
-from svc.cli.framework.inputs import BodyFields, file_reader, without_empty
+from svc.cli.framework.inputs import BodyFields, without_empty
 from svc.cli.framework.options import OptionSet, argument, flag, option, with_options
 from svc.cli.framework.session import Session
 from svc.client.call import Call
@@ -213,11 +213,7 @@ def _refuse(arguments: BodyFields, names: str, panel: str) -> None:
 
 def _text(session: Session, arguments: str) -> str:
     """A body as it stands, or of a file."""
-    return (
-        file_reader(session.streams.stdin)(arguments[1:])
-        if arguments.startswith("@")
-        else arguments
-    )
+    return session.read_file(arguments[1:]) if arguments.startswith("@") else arguments
 
 
 def _remove(control: SandboxClient, rule: str) -> None:

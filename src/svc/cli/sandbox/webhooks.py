@@ -13,7 +13,6 @@ from svc.cli.framework.app import make_app, make_noun, verb
 from svc.cli.framework.control import ask, call_and_show, call_and_show_page, show
 from svc.cli.framework.inputs import (
     build_body,
-    file_reader,
     without_empty,
 )
 from svc.cli.framework.inputs.times import seconds_of
@@ -65,7 +64,7 @@ def trigger(ctx: typer.Context, event_type: TriggerType, data: Data = None) -> N
             error.message = error.message.partition(" Use one of")[0]
             error.hint = f"svc help webhooks lists all {len(EVENT_TYPES)}"
         raise error
-    read = file_reader(session.streams.stdin)
+    read = session.read_file
     overrides = build_body(base=None, typed={}, data=data or [], read=read)
     body = without_empty(type=event_type, overrides=overrides or None)
     reply = ask(session, control_call("POST", "events", "trigger", body=body))
