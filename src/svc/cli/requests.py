@@ -25,7 +25,7 @@ from svc.client.request import parse_body
 from svc.client.retry import KEY_SAFE_SECONDS
 from svc.clock import utc
 from svc.delivery.journal.commands import resume_command
-from svc.delivery.journal.entry import Intent
+from svc.delivery.journal.entry import OBJECT_FAILED, Intent
 from svc.delivery.journal.refusals import build_unknown_request
 from svc.delivery.journal.stored import restore_call
 from svc.delivery.send import deliver, mark_as_unsent
@@ -35,9 +35,14 @@ from svc.state.files import set_aside_of
 
 
 def status_of(intent: Intent, *, in_flight: bool) -> str:
-    """Returns how a request ended, or `sending`, or `unresolved` if its process was stopped."""
+    """Returns how a request ended, or `sending`, or `unresolved` if its process was stopped.
+
+    `failed` is one that was carried out, and whose effect has failed.
+    """
     if in_flight:
         return "sending"
+    if intent.settled is not None and intent.settled.error_code == OBJECT_FAILED:
+        return "failed"
     return "unresolved" if intent.state == "open" else intent.state
 
 

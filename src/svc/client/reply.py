@@ -12,6 +12,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 from svc.client.call import Call, is_id
 from svc.client.contradiction import find_differences, find_other_object, id_in, world_of
 from svc.client.exchange import Failure, Headers, RawReply, Trouble, header
+from svc.client.operations import failure_of
 from svc.client.refusal import is_error_body, is_replayed, read, request_id
 from svc.client.retry import AttemptResult, Meaning, classify_reply, http_date, retry_after
 from svc.json_text import NotJson, has_more_values, parse_given, parse_list
@@ -47,6 +48,7 @@ class Reply(NamedTuple):
         is_repeat: whether an earlier attempt of the same sending may have been carried out.
         seconds: from before the first attempt to the answer.
         warnings: differences from the request that prove no contradiction (promise R119).
+        failure: why the effect of a POST has failed according to the answer, or None (R117).
     """
 
     status: int
@@ -62,6 +64,7 @@ class Reply(NamedTuple):
     is_repeat: bool = False
     seconds: float = 0.0
     warnings: tuple[str, ...] = ()
+    failure: str | None = None
 
     @property
     def world(self) -> str | None:
@@ -146,6 +149,7 @@ def reply_of(finding: AttemptResult, call: Call) -> Reply:
         attempts=1,
         creates=call.creates,
         warnings=find_differences(finding.data, call),
+        failure=failure_of(call, finding.data),
     )
 
 

@@ -14,7 +14,6 @@ from typing import Final, NamedTuple
 from svc.base_url import BaseUrl
 from svc.client.call import Call, Encoding
 from svc.client.contradiction import CONTRADICTED
-from svc.client.operations import failure_of
 from svc.client.refusal import is_about_key
 from svc.client.reply import NOT_OURS, Reply
 from svc.client.request import Prepared
@@ -126,12 +125,11 @@ def classify_unsent(job: RowJob, bug: BaseException | None = None) -> RowEnd:
 
 def classify_reply(job: RowJob, reply: Reply) -> RowEnd:
     """Classifies an answer for the journal, the results file and the other rows."""
-    why = failure_of(job.call, reply.data)
-    settled = settle_by_reply(reply, why)
-    if why is None:
+    settled = settle_by_reply(reply)
+    if reply.failure is None:
         return RowEnd(job, settled, "done", reply)
     failed = CheckFailed(
-        f"It was carried out, and has failed: {why}.",
+        f"It was carried out, and has failed: {reply.failure}.",
         code=settled.error_code,
         outcome="failed",
         status=reply.status,

@@ -1,6 +1,7 @@
 """What a single command says of the answer to its POST, and the exit code that it ends with."""
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -82,6 +83,31 @@ def test_an_object_that_failed_is_printed_and_ends_with_11(
     assert f"Next: svc get {answer['id']}" in error["message"]
     assert error["idempotency_key"]
     assert len(service.requests) == 1
+
+
+def test_a_failed_refund_is_not_done(svc: Svc, service: ScriptedServer, tmp_path: Path) -> None:
+    """R115, R117: the journal has it as failed, the same once more is no repetition, and a batch
+    does not take it for its row.
+    """
+    service.play(service.reply(200, FAILED_REFUND))
+    assert svc(*REFUND, "--yes", env=LIVE).code == 11
+    listed = svc("requests", "list").json
+    assert [(one["status"], one["object_id"]) for one in listed] == [("failed", "rf_1")]
+    answered = {**FAILED_REFUND, "id": "rf_2", "status": "succeeded", "livemode": True}
+    service.play(service.reply(200, answered))
+    again = svc(*REFUND, "--yes", env=LIVE)
+    assert (again.code, again.json["id"]) == (0, "rf_2"), again.err
+    third = svc(*REFUND, "--yes", env=LIVE)
+    assert (third.code, third.error["code"]) == (6, "request_settled")
+
+    other = {**FAILED_REFUND, "id": "rf_3", "payment": "pay_2"}
+    service.play(service.reply(200, other))
+    assert svc("refunds", "create", "--payment", "pay_2").code == 11
+    rows = tmp_path / "r.csv"
+    rows.write_text("payment\npay_2\n")
+    service.play(service.reply(200, {**other, "id": "rf_4", "status": "succeeded"}))
+    batch = svc("batch", "refunds.create", str(rows), "--skip-done")
+    assert (batch.code, batch.json["done"], batch.json["skipped"]) == (0, 1, 0), batch.err
 
 
 def test_a_draft_is_no_failed_submission(svc: Svc, service: ScriptedServer) -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 from svc import service
 from svc.cli.framework.session import Session
 from svc.client.call import Call, build_blank_error, check_id
-from svc.client.operations import failure_of, find_undocumented_status, retrieval
+from svc.client.operations import find_undocumented_status, retrieval
 from svc.clock import utc
 from svc.errors import CheckFailed, LocalError, UsageError, build_wrong_choice
 from svc.service.facts import ID_PREFIXES, IDEMPOTENCY_HEADER, LIMIT_MAX
@@ -311,15 +311,14 @@ def finish(
     if status is not None and session.format == "human":
         name = reply.data.get("id", "the object")
         out.warn(f"The status of {name} is {status!r}, which is not documented.")
-    failure = failure_of(call, reply.data)
-    if failure is None:
+    if reply.failure is None:
         if unsaved is not None:
             raise unsaved
         return
     if unsaved is not None:
         out.warn(unsaved.message)
     raise CheckFailed(
-        f"{call.method} {call.path} did not succeed: {failure}.",
+        f"{call.method} {call.path} did not succeed: {reply.failure}.",
         code="object_failed",
         outcome="failed",
         request_id=reply.request_id,

@@ -218,11 +218,8 @@ class Intent(NamedTuple):
         return self.scope.mode == "live"
 
 
-def settle_by_reply(reply: Reply, failure: str | None = None) -> Settled:
-    """Builds the outcome of a request that was carried out.
-
-    `failure` is the reason why its object has failed since, if it has.
-    """
+def settle_by_reply(reply: Reply) -> Settled:
+    """Builds the outcome of a request that was carried out, and whose effect may have failed."""
     object_id = redact_maybe(id_in(reply.data))
     status = reply.data.get("status") if isinstance(reply.data, dict) else None
     return Settled(
@@ -230,8 +227,8 @@ def settle_by_reply(reply: Reply, failure: str | None = None) -> Settled:
         reply.status,
         object_id,
         redact_maybe(reply.request_id),
-        OBJECT_FAILED if failure else None,
-        redact_maybe(failure),
+        OBJECT_FAILED if reply.failure else None,
+        redact_maybe(reply.failure),
         reply.world,
         proved=True,
         object_status=redact_maybe(status) if isinstance(status, str) else None,
