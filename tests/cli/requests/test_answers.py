@@ -86,9 +86,7 @@ def test_an_object_that_failed_is_printed_and_ends_with_11(
 
 
 def test_a_failed_refund_is_not_done(svc: Svc, service: ScriptedServer, tmp_path: Path) -> None:
-    """R115, R117: the journal has it as failed, the same once more is no repetition, and a batch
-    does not take it for its row.
-    """
+    """R115, R117: the journal has it as failed; the same once more is neither told nor skipped."""
     service.play(service.reply(200, FAILED_REFUND))
     assert svc(*REFUND, "--yes", env=LIVE).code == 11
     listed = svc("requests", "list").json
