@@ -17,12 +17,11 @@ from typing import Final, NamedTuple
 
 from svc.client.retry import KEY_SAFE_SECONDS
 from svc.delivery.evidence import DONE_BY_HAND, Evidence, Known
-from svc.delivery.journal.batches import BatchName, Duplicate
+from svc.delivery.journal.batches import DUPLICATE_SECONDS, BatchName, Duplicate
 from svc.delivery.journal.commands import FormatCommand, resume_command, resume_of, suggest_lookup
 from svc.delivery.journal.entry import KEY_REUSED, Intent
 from svc.delivery.journal.refusals import ROW_KNOWN_OTHERWISE, build_not_again
 from svc.delivery.plan import (
-    DUPLICATE_DAYS,
     BatchFacts,
     BatchPlan,
     BatchRow,
@@ -160,7 +159,7 @@ def format_repeat(facts: BatchFacts, plan: BatchPlan, line: TypedLine) -> str:
     label = _day(line.now)
     if label == facts.batch.label:
         label = f"{label}-2"
-    is_recent = (plan.newest or 0.0) <= DUPLICATE_DAYS * 24 * _HOUR_SECONDS
+    is_recent = (plan.newest or 0.0) <= DUPLICATE_SECONDS
     repeat = ("--again",) if is_recent else ()
     return line.but(*repeat, "--run", label)
 
@@ -229,7 +228,8 @@ def _continue_other(other: Duplicate, facts: BatchFacts, line: TypedLine) -> str
 def _stop_edited(run: StoppedRun) -> Conflict:
     rows, plan, facts, line = run
     first, before = rows[0].row, rows[0].before
-    assert before is not None
+    if before is None:
+        return _stop_reworded(run)
     about = first.subject.partition(":")[2]
     both = f"both are about {_end(about)}" if about else "both stand in one place"
     more = f", and {len(rows) - 1} more" if len(rows) > 1 else ""
@@ -240,6 +240,26 @@ def _stop_edited(run: StoppedRun) -> Conflict:
         f"See what is done: svc get {before.object_id}; to send the changed row as well: "
         f"{line.but('--edited')}; for another occasion: {format_repeat(facts, plan, line)}",
         param="--edited",
+    )
+
+
+def _stop_reworded(run: StoppedRun) -> Conflict:
+    first, other, line = run.rows[0].row, run.rows[0].duplicate, run.line
+    assert other is not None
+    about = _end(first.subject.partition(":")[2])
+    more = f", and so for {len(run.rows) - 1} more" if len(run.rows) > 1 else ""
+    day = _day(other.settled_at or 0.0)
+    ended = f"was done on {day} ({other.object_id})" if other.done else "may have been done"
+    look = f"svc get {other.object_id}" if other.done else f"svc requests show {other.request}"
+    return _stop(
+        f"Line {first.line} seems to be row {other.row} of the batch {_name(other)} in other "
+        f"words: both move the same amount, both are about {about}, and that row {ended}{more}.",
+        "row_edited",
+        f"See it: {look}; if it is the same payment, take the line out of the file; to send it as "
+        f"well: {line.but('--edited')}; for another occasion: "
+        f"{line.but('--run', _day(line.now))}",
+        param="--edited",
+        request=other.request,
     )
 
 

@@ -27,6 +27,8 @@ _PLAIN_ZEROS: Final = 40
 _WORDED: Final = frozenset(
     {"account_holder_name", "bank_name", "name", "line1", "line2", "city", "state"}
 )
+# What a merchant writes to tell one payment from another; any other field describes it.
+_MARKING: Final = frozenset({"reference", "metadata"})
 _NUMBERED: Final = frozenset({"iban", "account_number", "bic", "bank_code", "postal_code"})
 
 
@@ -91,6 +93,30 @@ def subject_of(path: str, fields: Mapping[str, object]) -> str:
 def about_of(subject: str) -> str:
     """The digest of a subject, which a results file may contain; empty for an empty subject."""
     return _digest(subject.encode()) if subject else ""
+
+
+def effect_of(subject: str, amount: int | None) -> str:
+    """The digest of what a POST moves: its subject and the amount; empty if either is not known.
+
+    Two requests of one effect and different likenesses may be one payment in other words.
+    """
+    return _digest(f"{subject}:{amount}".encode()) if subject and amount is not None else ""
+
+
+def read_marks(
+    path: str, encoding: Encoding, body: bytes, *, row_id: str | None, key: str | None
+) -> tuple[tuple[str, str], ...]:
+    """Reads what tells a request of a batch from others of the same effect, as names and values.
+
+    Its reference and metadata, and the id and idempotency key of its row's own.
+    """
+    try:
+        pairs = list_pairs(path, fields_of(encoding, body))
+    except UnreadableBody:
+        pairs = []
+    said = [(names, fold(names[-1], text)) for names, text in pairs if names[0] in _MARKING]
+    said += [(("--row-id",), (row_id or "").strip()), (("--idempotency-key",), key or "")]
+    return tuple((join_names(names), text) for names, text in said if text)
 
 
 def list_pairs(path: str, fields: Mapping[str, object]) -> list[tuple[tuple[str, ...], str]]:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Final, NamedTuple, TypeVar
 
+from svc.client.call import Encoding
 from svc.delivery.evidence import Evidence
 from svc.delivery.gathering import EvidenceList, Selection
 from svc.delivery.journal.batches import BatchName, Duplicate
@@ -21,7 +22,6 @@ from svc.system.spool import Digests
 T = TypeVar("T")
 
 EFFECT_OLD_SECONDS: Final = 12 * 3600
-DUPLICATE_DAYS: Final = 7
 _ORDINALS_MAX: Final = 100_000  # equal rows of one file
 _REFUSALS_MAX: Final = 50  # of one row
 _EQUAL_MAX: Final = 100  # equal rows whose keys are looked for
@@ -200,6 +200,8 @@ class BatchFacts(NamedTuple):
         unseen: whether requests that only a results file has are of the account in use.
         world: identifies the state of a sandbox; None for any other service.
         expired: requests that must not be sent again by a sandbox's clock, with the error (R4).
+        moved: what other batches have, or may have, moved of late, with the effect of a row.
+        encoding: of the bodies of rows.
     """
 
     batch: BatchName
@@ -213,6 +215,13 @@ class BatchFacts(NamedTuple):
     unseen: KeyRelation = KeyRelation.NOT_KNOWN
     world: str | None = None
     expired: Mapping[str, SvcError] = MappingProxyType({})
+    moved: Sequence[Duplicate] = ()
+    encoding: Encoding = "json"
+
+    def may_be_here(self, one: Duplicate) -> bool:
+        """Whether a request may be of this account, and of the sandbox's present state."""
+        is_gone = None not in (self.world, one.world) and one.world != self.world
+        return one.key_fingerprint not in self.account.other and not is_gone
 
 
 class RowKeys:

@@ -13,12 +13,11 @@ from collections.abc import Sequence
 from typing import Final
 
 from svc.client.retry import KEY_SAFE_SECONDS
+from svc.delivery.edits import Edits, Reworded
 from svc.delivery.evidence import EFFECTIVE, Evidence, Known, age_of
 from svc.delivery.gathering import EvidenceList, EvidenceSource, Selection
-from svc.delivery.journal.batches import Duplicate
-from svc.delivery.likeness import UnreadableBody, about_of, fields_of, is_making, subject_of
+from svc.delivery.journal.batches import DUPLICATE_SECONDS, Duplicate
 from svc.delivery.plan import (
-    DUPLICATE_DAYS,
     EFFECT_OLD_SECONDS,
     BatchFacts,
     BatchPlan,
@@ -39,9 +38,7 @@ from svc.delivery.policy import (
     RowState,
     decide_row,
 )
-from svc.system.spool import DigestIndex, Digests
-
-_DUPLICATE_SECONDS: Final = DUPLICATE_DAYS * 24 * 3600
+from svc.system.spool import Digests
 
 
 def plan_batch(rows: Sequence[BatchRow | InvalidRow], facts: BatchFacts) -> BatchPlan:
@@ -57,6 +54,7 @@ class _Planner:
         self._facts = facts
         self._shelf = _Shelf(facts.evidence)
         self._others = _Others(facts)
+        self._reworded = Reworded(facts)
         self._matches = array("i")  # the number of each row's evidence, or -1
         self._decisions = array("B")
         self._decided: dict[RowState, RowDecision] = {}  # few states
@@ -82,18 +80,9 @@ class _Planner:
         self._stops = defaultdict[RowDecision, RowSelection[UnsentRow]](self._pick)
 
     def plan(self) -> BatchPlan:
-        plan, edits = self._plan, _Edits(self._facts.evidence, doubles=self._facts.doubles)
+        plan, edits = self._plan, Edits(self._facts.evidence, doubles=self._facts.doubles)
         for place, row in enumerate(self._rows):
-            number = None
-            if isinstance(row, InvalidRow):
-                plan.bad.add(place)
-            else:
-                number = self._shelf.take(row)
-                plan.digests.add(row.alike)
-                if row.likeness != row.alike:
-                    self._likenesses.add(row.likeness)
-                edits.see(row, number)
-            self._matches.append(-1 if number is None else number)
+            self._match(place, row, edits)
         plan.orphans = list(self._shelf.select_left(Known.UNKNOWN))
         plan.gone = self._shelf.select_left(Known.DONE)
         times = self._facts.times
@@ -112,6 +101,21 @@ class _Planner:
                 plan.stop = StopReason(decision, self._stops[decision])
                 break
         return plan
+
+    def _match(self, place: int, row: BatchRow | InvalidRow, edits: Edits) -> None:
+        """Takes for a row the evidence that belongs to it."""
+        number = None
+        if isinstance(row, InvalidRow):
+            self._plan.bad.add(place)
+        else:
+            number = self._shelf.take(row)
+            self._plan.digests.add(row.alike)
+            if row.likeness != row.alike:
+                self._likenesses.add(row.likeness)
+            edits.see(row, number)
+            if number is None or self._facts.evidence.get_known(number) not in EFFECTIVE:
+                self._reworded.see(place, row)
+        self._matches.append(-1 if number is None else number)
 
     def _pick(self) -> RowSelection[UnsentRow]:
         return RowSelection(self._rows, self._passed_at)
@@ -159,6 +163,9 @@ class _Planner:
         duplicate_state, duplicate = DuplicateState.NONE, None
         if known not in EFFECTIVE or (is_edited and allowed.may_send_edited):
             duplicate_state, duplicate = self._others.take(row)
+            reworded = self._reworded.find(place)
+            if reworded and duplicate_state in (DuplicateState.NONE, DuplicateState.OLD):
+                duplicate_state, duplicate = DuplicateState.REWORDED, reworded
         state = RowState(
             known,
             known is Known.UNKNOWN and evidence is not None and self._is_key_old(evidence),
@@ -333,8 +340,7 @@ class _Others:
         self._facts = facts
         self._by: dict[str, list[Duplicate]] = {}
         for one in facts.duplicates:
-            is_gone = None not in (facts.world, one.world) and one.world != facts.world
-            if one.key_fingerprint not in facts.account.other and not is_gone:
+            if facts.may_be_here(one):
                 self._by.setdefault(one.likeness, []).append(one)
 
     def take(self, row: BatchRow) -> tuple[DuplicateState, Duplicate | None]:
@@ -363,7 +369,7 @@ class _Others:
             return DuplicateState.NONE
         settled, times = one.settled_at or 0.0, self._facts.times
         age = age_of(settled, one.server_time, times.now, times.served)
-        is_old = age > _DUPLICATE_SECONDS
+        is_old = age > DUPLICATE_SECONDS
         if one.batch is not None:
             return DuplicateState.OLD if is_old else DuplicateState.RECENT
         if times.begun is not None and settled >= times.begun:
@@ -380,59 +386,3 @@ def _is_changed(row: BatchRow, evidence: Evidence | None) -> bool:
     if row.row_id is None and row.given_key != evidence.key:
         return False
     return evidence.alike not in ("", row.alike)
-
-
-class _Edits:
-    """Finds new rows that seem to be edited versions of done rows (promise R115).
-
-    A new row counts as edited if a done row about the same object, such as one payment, is no
-    longer in the file. A new order is about no existing object: it counts as edited if it has the
-    row number of a done row that is gone, and every other done row still has its own number.
-    """
-
-    def __init__(self, evidence: EvidenceList, *, doubles: bool) -> None:
-        self._evidence = evidence
-        self._doubles = doubles
-        self._stay = self._moved = False  # whether any done row is in its place, and out of it
-        self._gone = Selection(evidence.__getitem__)
-        self._by_place: dict[int, int] = {}
-        self._by_subject = DigestIndex()
-
-    def see(self, row: BatchRow, number: int | None) -> None:
-        """Records whether a done row still has its row number."""
-        if number is not None and self._evidence.get_known(number) is Known.DONE:
-            is_in_place = self._evidence.get_row(number) == row.number
-            self._stay |= is_in_place
-            self._moved |= not is_in_place
-
-    def compare(self, gone: Selection[Evidence]) -> None:
-        """Indexes the done rows that are no longer in the file; called after all rows were seen."""
-        self._gone = gone
-        if self._doubles and self._stay and not self._moved:
-            self._by_place = {self._evidence.get_row(number): number for number in gone.numbers}
-        for number, one in zip(gone.numbers, gone, strict=True):
-            if about := _subject_of(one):
-                self._by_subject.add(about, number)
-
-    def find_before(self, row: BatchRow) -> Evidence | None:
-        """The done row of which a new row seems to be an edited version, or None."""
-        if not self._gone:
-            return None
-        number: int | None = None
-        if row.subject:
-            found = self._by_subject.find(about_of(row.subject))
-            number = found[-1] if found else None
-        elif is_making(row.path):
-            number = self._by_place.get(row.number)
-        return None if number is None else self._evidence[number]
-
-
-def _subject_of(one: Evidence) -> str:
-    """The object that a request was about; empty if the journal has discarded the body."""
-    if one.intent is None:
-        return one.about or ""
-    kept = one.intent.stored
-    try:
-        return about_of(subject_of(kept.path, fields_of(kept.encoding, kept.body)))
-    except UnreadableBody:
-        return ""

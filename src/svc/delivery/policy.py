@@ -28,6 +28,7 @@ class DuplicateState(Enum):
     NONE = "none"
     OLD = "done in another batch or label more than seven days ago"
     RECENT = "done in another batch or label within seven days"
+    REWORDED = "done, or not known to be, in another batch within seven days, in other words"
     BY_HAND = "done by a single command"
     UNRESOLVED = "its outcome is not known"
     RUNNING = "another batch is about to send it"
@@ -86,8 +87,8 @@ BATCH_STOPS: Final = (
     RowDecision.STOP_RUNNING,
     RowDecision.STOP_UNRESOLVED,
     RowDecision.STOP_OLD,
-    RowDecision.STOP_EDITED,
     RowDecision.STOP_REPEATED,
+    RowDecision.STOP_EDITED,
 )
 
 _RowRule = tuple[Callable[[RowState], bool], RowDecision]
@@ -124,7 +125,13 @@ _ROWS: Final[tuple[_RowRule, ...]] = (
         lambda row: row.duplicate_state is DuplicateState.BY_HAND and not row.may_repeat,
         RowDecision.STOP_ROW_BY_HAND,
     ),
-    (lambda row: row.is_edited and not row.may_send_edited, RowDecision.STOP_EDITED),
+    (
+        lambda row: (
+            (row.is_edited or row.duplicate_state is DuplicateState.REWORDED)
+            and not row.may_send_edited
+        ),
+        RowDecision.STOP_EDITED,
+    ),
     (
         lambda row: row.duplicate_state is DuplicateState.RECENT and not row.may_repeat,
         RowDecision.STOP_REPEATED,

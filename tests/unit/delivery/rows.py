@@ -15,6 +15,7 @@ from svc.delivery.journal.entry import NO_OTHER_KEYS, Intent, KeyEquivalence, Se
 from svc.delivery.journal.journal import Journal
 from svc.delivery.journal.sender_locks import SenderLocks
 from svc.delivery.journal.stored import Scope
+from svc.delivery.likeness import effect_of
 from svc.delivery.plan import (
     BatchFacts,
     BatchPlan,
@@ -83,7 +84,9 @@ class Desk:
     ) -> BatchPlan:
         intents = self.journal.list(batch=batch.id)
         read = rows(*given, row_id=row_id)
-        alike = [row.alike for row in read if isinstance(row, BatchRow)]
+        valid = [row for row in read if isinstance(row, BatchRow)]
+        alike = [row.alike for row in valid]
+        effects = [effect_of(row.subject, row.amount) for row in valid]
         begun = self.batches.find_begun_at(batch)
         facts = BatchFacts(
             batch,
@@ -96,6 +99,7 @@ class Desk:
             doubles=True,
             unseen=unseen,
             world=world,
+            moved=self.batches.find_moved(batch, effects),
         )
         return plan_batch(read, facts)
 

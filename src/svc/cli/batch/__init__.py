@@ -33,8 +33,8 @@ def batch(ctx: typer.Context, options: BatchOptions) -> None:
     outcome is unknown is sent again with its own idempotency key. A row that a single command has
     done since is left out; --skip-done counts the row as done. Rows that were done {done_hours} hours ago
     or more stop the batch: --continue skips them, --run LABEL does them all as a new occasion; within
-    {duplicate_days} days it needs --again as well. A done row that was changed stops it too, or is left out where --row-id
-    names it: --edited sends it.
+    {duplicate_days} days it needs --again as well. A done row that was changed stops it too, in a file of another name as
+    well, or is left out where --row-id names it: --edited sends it.
 
     On two machines: with --import NAME all make the same keys, and within {service_hours} hours of its first
     sending the service does no row twice. There a corrected row is known by --row-id alone. A

@@ -5,7 +5,7 @@ hold the evidence of each request (what journal, results file and service know o
 duplicates: other requests for the same effect, such as the same refund by a single command.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import chain, islice
 from typing import Final, NamedTuple
 
@@ -24,6 +24,7 @@ from svc.delivery.gathering import EvidenceList, Gathering
 from svc.delivery.journal.batches import BatchName, BatchTable, Duplicate
 from svc.delivery.journal.entry import NO_OTHER_KEYS, OBJECT_FAILED, KeyEquivalence
 from svc.delivery.journal.journal import Journal
+from svc.delivery.likeness import effect_of
 from svc.delivery.plan import BatchFacts, BatchRow, BatchTimes
 from svc.delivery.policy import KeyRelation
 from svc.errors import Conflict, SvcError, UsageError
@@ -72,19 +73,29 @@ def collect_facts(
     alike = (row.alike for row in batch_input.rows if isinstance(row, BatchRow))
     duplicates = tables.batches.duplicates(batch, alike)
     duplicates += _list_told_by_hand(batch, gathering, duplicates)
+    action = batch_input.operation.action
+    moved = tables.batches.find_moved(batch, _list_effects(batch_input)) if action.twice else []
     facts = BatchFacts(
         batch,
         evidence,
         duplicates,
-        _account_of_check(session, evidence, duplicates) if is_check else NO_OTHER_KEYS,
+        _account_of_check(session, evidence, [*duplicates, *moved]) if is_check else NO_OTHER_KEYS,
         "" if is_check else session.key.fingerprint,
         BatchTimes(session.clock.now(), served, None, _find_begun_at(batch, tables, gathering)),
         options.permissions,
-        batch_input.operation.action.twice,
+        action.twice,
         world=world,
         expired=_find_expired(session, evidence),
+        moved=moved,
+        encoding=action.encoding,
     )
     return facts if is_check else _with_service(session, tables, facts)
+
+
+def _list_effects(batch_input: BatchInput) -> Iterator[str]:
+    """What each row moves, as `effect_of` says it."""
+    rows = (row for row in batch_input.rows if isinstance(row, BatchRow))
+    return filter(None, (effect_of(row.subject, row.amount) for row in rows))
 
 
 def _find_begun_at(batch: BatchName, tables: BatchTables, gathering: Gathering) -> float | None:
@@ -196,7 +207,7 @@ def _with_service(session: Session, tables: BatchTables, facts: BatchFacts) -> B
         facts = facts._replace(evidence=_with_present_status(session, tables, facts.evidence))
     evidence = facts.evidence
     hints = {one.key_fingerprint for one in evidence.list_sources(EFFECTIVE)} - {""}
-    hints |= {one.key_fingerprint for one in facts.duplicates}
+    hints |= {one.key_fingerprint for one in (*facts.duplicates, *facts.moved)}
     hints -= {facts.own_key}
     unknown = evidence.select((Known.UNKNOWN,), is_recorded=True)
     # Of those the age of the key is known by the service's clock (R4).

@@ -26,7 +26,7 @@ FIGURES: Final = {
     "request_days": ("svc.delivery.journal.journal", "KEPT_SECONDS", _DAY),
     "recent_minutes": ("svc.delivery.send", "RECENT_SECONDS", _MINUTE),
     "done_hours": ("svc.delivery.plan", "EFFECT_OLD_SECONDS", _HOUR),
-    "duplicate_days": ("svc.delivery.plan", "DUPLICATE_DAYS", 1),
+    "duplicate_days": ("svc.delivery.journal.batches", "DUPLICATE_SECONDS", _DAY),
     "forwarded_days": ("svc.listen.inbox.forgetting", "KEEP_SECONDS", _DAY),
     "late_minutes": ("svc.listen.forward.signing", "LATE_SECONDS", _MINUTE),
     "run_seconds": ("svc.listen.commands", "RUN_SECONDS", 1),

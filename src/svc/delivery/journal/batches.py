@@ -29,6 +29,7 @@ from itertools import islice
 from typing import BinaryIO, Final, NamedTuple
 
 from svc.client.request import uuid_of
+from svc.client.retry import KEY_SAFE_SECONDS
 from svc.clock import Clock
 from svc.delivery.journal.entry import OBJECT_FAILED
 from svc.delivery.journal.journal import encode_letters
@@ -36,11 +37,21 @@ from svc.delivery.journal.limits import ReadRows
 from svc.delivery.journal.sender_locks import SenderLocks
 from svc.delivery.journal.stored import Scope
 from svc.delivery.journal.transaction import UNRESOLVED
-from svc.delivery.likeness import place_of
+from svc.delivery.likeness import (
+    UnreadableBody,
+    effect_of,
+    fields_of,
+    place_of,
+    read_marks,
+    subject_of,
+)
 from svc.errors import Conflict
 from svc.state import Database, Row, Tx
+from svc.system.spool import DigestIndex
 
 _CHUNK: Final = 1024 * 1024
+# What another batch has done so long ago counts as another occasion.
+DUPLICATE_SECONDS: Final = 7 * 24 * 3600
 
 
 @dataclass(frozen=True)
@@ -132,6 +143,15 @@ SELECT likeness, batch_id, state, id, settled_at, key_hint, profile, object_id, 
   served_at, idempotency_key FROM requests
 WHERE {} AND likeness IN ({}) AND batch_id IS NOT ?"""
 _DONE: Final = f"state = 'done' AND coalesce(error_code, '') != '{OBJECT_FAILED}'"
+# What other batches have moved, or may have moved, of late.
+_RUN_SINCE: Final = """
+SELECT id, base_url FROM batches
+WHERE operation = ? AND mode = ? AND id != ? AND last_run_at >= ?"""
+_MOVED: Final = """
+SELECT likeness, batch_id, state, id, coalesce(settled_at, last_sent_at) AS settled_at, key_hint,
+  profile, object_id, world, served_at, idempotency_key, batch_row, path, encoding, body, amount,
+  currency, row_id, key_given FROM requests
+WHERE batch_id = ? AND ({} OR {}) AND coalesce(settled_at, last_sent_at) >= ?"""
 _HELD: Final = "SELECT id, lease FROM batches WHERE lease IS NOT NULL AND id != ?"
 _RESERVED: Final = """
 SELECT identity AS likeness, batch_id, key_hint, profile FROM reservations
@@ -154,6 +174,10 @@ class Duplicate(NamedTuple):
         world: identifies the state of the sandbox that answered.
         server_time: what a sandbox's clock said when it was sent.
         key: its idempotency key; None if a running batch has only reserved it.
+        row: the number of its row.
+        effect: as `likeness.effect_of` computes it; for what `BatchTable.find_moved` finds alone.
+        currency: what it has moved is in.
+        marks: as `likeness.read_marks` reads them, for the same.
     """
 
     likeness: str
@@ -167,6 +191,10 @@ class Duplicate(NamedTuple):
     world: str | None = None
     server_time: float | None = None
     key: str | None = None
+    row: int | None = None
+    effect: str = ""
+    currency: str | None = None
+    marks: tuple[tuple[str, str], ...] = ()
 
 
 class BatchTable:
@@ -264,6 +292,40 @@ class BatchTable:
         """Finds duplicates of rows outside their batch, by likeness (promises R5, R115)."""
         return self._duplicates(self._state.rows, batch, likenesses)
 
+    def find_moved(self, batch: BatchName, effects: Iterable[str]) -> list[Duplicate]:
+        """Finds what other batches of the operation have, or may have, moved within seven days.
+
+        Only requests with one of the effects; these are iterated if another batch was run of late.
+        """
+        since, here = self._clock.now() - DUPLICATE_SECONDS, place_of(batch.scope.base_url)
+        asked = (batch.operation, batch.scope.mode, batch.id, since - KEY_SAFE_SECONDS)
+        ran = self._state.rows(_RUN_SINCE, asked)
+        others = [one["id"] for one in ran if place_of(one["base_url"]) == here]
+        if not others or batch.label:  # a label says that it is another occasion
+            return []
+        wanted, found = DigestIndex(), list[Duplicate]()
+        for number, effect in enumerate(effects):
+            wanted.add(effect, number)
+        batches = {row["id"]: _batch_of(row) for row in self._state.rows(_EVERY_BATCH, ())}
+
+        def look(row: Row) -> None:
+            effect = _effect_of(row)
+            if effect and wanted.find(effect):
+                key = row["idempotency_key"] if row["key_given"] else None
+                said = row["path"], row["encoding"], row["body"]
+                found.append(
+                    _duplicate_of(row, batches)._replace(
+                        row=row["batch_row"],
+                        effect=effect,
+                        currency=row["currency"],
+                        marks=read_marks(*said, row_id=row["row_id"], key=key),
+                    )
+                )
+
+        for other in others:
+            self._state.read_each(_MOVED.format(_DONE, UNRESOLVED), (other, since), look)
+        return found
+
     def adopt(self, batch: BatchName, requests: Sequence[str]) -> None:
         """Makes requests of single commands rows of a batch permanently (`--skip-done`)."""
         self._state.change(
@@ -338,6 +400,14 @@ def _duplicate_of(row: Row, batches: Mapping[str, BatchName]) -> Duplicate:
         row.get("served_at"),
         row.get("idempotency_key"),
     )
+
+
+def _effect_of(row: Row) -> str:
+    try:
+        fields = fields_of(row["encoding"], row["body"])
+    except UnreadableBody:
+        return ""
+    return effect_of(subject_of(row["path"], fields), row["amount"])
 
 
 def _rename_old_batches(tx: Tx) -> None:

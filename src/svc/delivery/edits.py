@@ -1,0 +1,140 @@
+"""Finds rows that seem to be done rows in other words (promise R115).
+
+`planner` asks it for each row that nothing of its batch has done: `Edits` compares the row with the
+done rows that are no longer in the file, `Reworded` with what other batches have done.
+"""
+
+from collections import defaultdict
+from typing import Final
+
+from svc.delivery.evidence import Evidence, Known, age_of
+from svc.delivery.gathering import EvidenceList, Selection
+from svc.delivery.journal.batches import DUPLICATE_SECONDS, Duplicate
+from svc.delivery.likeness import (
+    UnreadableBody,
+    about_of,
+    effect_of,
+    fields_of,
+    is_making,
+    read_marks,
+    subject_of,
+)
+from svc.delivery.plan import EFFECT_OLD_SECONDS, BatchFacts, BatchRow
+from svc.system.spool import DigestIndex
+
+_COPIED_MIN: Final = 2  # rows of a copy
+
+
+class Edits:
+    """Finds new rows that seem to be edited versions of done rows (promise R115).
+
+    A new row counts as edited if a done row about the same object, such as one payment, is no
+    longer in the file. A new order is about no existing object: it counts as edited if it has the
+    row number of a done row that is gone, and every other done row still has its own number.
+    """
+
+    def __init__(self, evidence: EvidenceList, *, doubles: bool) -> None:
+        self._evidence = evidence
+        self._doubles = doubles
+        self._stay = self._moved = False  # whether any done row is in its place, and out of it
+        self._gone = Selection(evidence.__getitem__)
+        self._by_place: dict[int, int] = {}
+        self._by_subject = DigestIndex()
+
+    def see(self, row: BatchRow, number: int | None) -> None:
+        """Records whether a done row still has its row number."""
+        if number is not None and self._evidence.get_known(number) is Known.DONE:
+            is_in_place = self._evidence.get_row(number) == row.number
+            self._stay |= is_in_place
+            self._moved |= not is_in_place
+
+    def compare(self, gone: Selection[Evidence]) -> None:
+        """Indexes the done rows that are no longer in the file; called after all rows were seen."""
+        self._gone = gone
+        if self._doubles and self._stay and not self._moved:
+            self._by_place = {self._evidence.get_row(number): number for number in gone.numbers}
+        for number, one in zip(gone.numbers, gone, strict=True):
+            if about := _subject_of(one):
+                self._by_subject.add(about, number)
+
+    def find_before(self, row: BatchRow) -> Evidence | None:
+        """The done row of which a new row seems to be an edited version, or None."""
+        if not self._gone:
+            return None
+        number: int | None = None
+        if row.subject:
+            found = self._by_subject.find(about_of(row.subject))
+            number = found[-1] if found else None
+        elif is_making(row.path):
+            number = self._by_place.get(row.number)
+        return None if number is None else self._evidence[number]
+
+
+def _subject_of(one: Evidence) -> str:
+    """The object that a request was about; empty if the journal has discarded the body."""
+    if one.intent is None:
+        return one.about or ""
+    kept = one.intent.stored
+    try:
+        return about_of(subject_of(kept.path, fields_of(kept.encoding, kept.body)))
+    except UnreadableBody:
+        return ""
+
+
+class Reworded:
+    """Finds rows that another batch has, or may have, done in other words.
+
+    Such a row has the effect of that request, such as the same amount to the same account, and
+    nothing that a merchant writes to tell payments apart differs: the reference, a value of the
+    metadata, an id or a key of the row's own. What only one of both has tells nothing apart.
+
+    Where such a mark differs, it is another payment, as in the file of every night. But if most of
+    a file's new rows, and two at least, have the effect of what was done less than 12 hours ago,
+    the file is a copy of that one whose marks were changed.
+    """
+
+    def __init__(self, facts: BatchFacts) -> None:
+        self._encoding = facts.encoding
+        self._by_effect = defaultdict[str, list[Duplicate]](list)
+        self._young: set[Duplicate] = set()
+        self._told: dict[int, Duplicate] = {}  # by the place of the row
+        self._told_apart: dict[int, Duplicate] = {}
+        self._count = 0
+        times = facts.times
+        for one in facts.moved:
+            age = age_of(one.settled_at or 0.0, one.server_time, times.now, times.served)
+            if age <= DUPLICATE_SECONDS and facts.may_be_here(one):
+                self._by_effect[one.effect].append(one)
+                if age < EFFECT_OLD_SECONDS and one.done:
+                    self._young.add(one)
+
+    def see(self, place: int, row: BatchRow) -> None:
+        """Pairs a row that is new in its batch with the nearest request of its effect."""
+        self._count += 1
+        found = self._by_effect and self._by_effect.get(effect_of(row.subject, row.amount))
+        if not found:
+            return
+        key = row.given_key
+        marks = dict(read_marks(row.path, self._encoding, row.body, row_id=row.row_id, key=key))
+        pairs = [
+            (one.likeness != row.alike, _are_told_apart(marks, dict(one.marks)), at)
+            for at, one in enumerate(found)
+            if None in (row.currency, one.currency) or row.currency == one.currency
+        ]
+        if not pairs:
+            return
+        is_reworded, is_apart, at = min(pairs)
+        nearest = found.pop(at)
+        if is_reworded and not is_apart:
+            self._told[place] = nearest
+        elif is_reworded and nearest in self._young:
+            self._told_apart[place] = nearest
+
+    def find(self, place: int) -> Duplicate | None:
+        """The request that has done a row in other words, or None; called after all were seen."""
+        is_copy = len(self._told_apart) >= _COPIED_MIN and 2 * len(self._told_apart) > self._count
+        return self._told.get(place) or (self._told_apart.get(place) if is_copy else None)
+
+
+def _are_told_apart(marks: dict[str, str], others: dict[str, str]) -> bool:
+    return any(marks[name] != others[name] for name in marks.keys() & others.keys())
