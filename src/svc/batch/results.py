@@ -12,20 +12,19 @@ import json
 import os
 import stat
 from array import array
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, suppress
 from itertools import islice
 from pathlib import Path
+from shlex import quote
 from types import TracebackType
 from typing import BinaryIO, Final, NamedTuple, Self
 
-from svc.clock import seconds_of
-from svc.delivery.evidence import DONE_BY_HAND, Evidence, read_outcome
-from svc.delivery.gathering import build_evidence, flatten_evidence
+from svc.batch.past_results import PastResults, find_writer, read_lines
+from svc.delivery.hints import TypedLine, without_options
 from svc.delivery.journal.batches import BatchName
 from svc.errors import LocalError, system_words, translate_errors
 from svc.system import files
-from svc.system.spool import Spool
 
 _PIECE: Final = 1_000  # lines that are written at once
 RESULTS_ENDING: Final = ".results.ndjson"
@@ -76,27 +75,6 @@ class ResultLine(NamedTuple):
     about: str | None = None
     amount: int | None = None
     warnings: tuple[str, ...] = ()
-
-
-class PastResults(NamedTuple):
-    """The content of the results file of an earlier run of the batch.
-
-    Attributes:
-        is_old: whether it is of an older version, whose lines have too few facts for a decision.
-        damaged: how many lines cannot be read, without the last line of a killed run.
-    """
-
-    lines: Sequence[Evidence] = ()
-    is_old: bool = False
-    damaged: int = 0
-
-
-_OUTCOMES: Final = ("done", "failed", "refused", "unknown", "not_sent", "invalid")
-_TELLING: Final = ("done", "failed", "unknown")  # the row was sent, or may have been
-
-
-class _DamagedLineError(Exception):
-    """A line is valid JSON and was not written by a run."""
 
 
 def failure(
@@ -165,6 +143,8 @@ class _WholeLines:
 class Results:
     """The results file of one run; a context manager that leaves no temporary file behind.
 
+    `line` is the command line of the run, for hints.
+
     `check` and `begin` raise LocalError if the file cannot be written. After rows have been sent no
     method raises for that: the outcomes of the rows matter more than this file.
 
@@ -172,8 +152,9 @@ class Results:
         failure: why the file is incomplete, and how many lines it has; None if it is complete.
     """
 
-    def __init__(self, path: Path, batch: BatchName) -> None:
+    def __init__(self, path: Path, batch: BatchName, line: TypedLine | None = None) -> None:
         self.path = path
+        self._line = line
         self._import_id = batch.id
         self._ids = (batch.id,) if batch.label else (batch.id, batch.old_id)
         self._label = batch.label
@@ -214,41 +195,77 @@ class Results:
         """
         self._force = force
         with self._translate_errors():
-            if not stat.S_ISDIR(self.path.parent.lstat().st_mode):
-                raise LocalError(
-                    f"{self.path.parent} is not a folder of its own.",
-                    param="--results",
-                    hint="Name the results file by its real path",
-                )
+            self._check_folder()
             try:
                 facts = self.path.lstat()
             except FileNotFoundError:
                 return
             if not stat.S_ISREG(facts.st_mode):
                 raise LocalError(f"{self.path} is not a regular file.", param="--results")
-            if not force and facts.st_size and self.read_batch_id() not in self._ids:
-                raise LocalError(
-                    f"{self.path} exists and holds something else. Nothing was sent.",
-                    code="results_exist",
-                    param="--results",
-                    hint="Name another file with --results, or overwrite it with --force",
-                )
+            if force or not facts.st_size:
+                return
+            writer = self.read_batch_id()
+        if writer not in self._ids:
+            raise self._build_exists(writer)
+
+    def _check_folder(self) -> None:
+        folder = self.path.parent
+        try:
+            is_folder = stat.S_ISDIR(folder.lstat().st_mode)
+        except FileNotFoundError:
+            raise LocalError(
+                f"The folder {folder} of the results file is missing. Nothing was sent.",
+                code="results_not_written",
+                param="--results",
+                hint=f"Make it: mkdir -p {quote(str(folder))}",
+            ) from None
+        if not is_folder:
+            raise LocalError(
+                f"{folder} is not a folder of its own.",
+                param="--results",
+                hint="Name the results file by its real path",
+            )
+
+    def _build_exists(self, writer: str | None) -> LocalError:
+        """Builds the error for a file that this run may not replace, because it may be needed.
+
+        That of another batch may be this one's, moved with the file of its rows; it is evidence.
+        """
+        what = "something else"
+        hint = "Name another file with --results, or overwrite it with --force"
+        if writer is not None:
+            what = f"the results of another batch, {writer}: of this file at another place, perhaps"
+            hint = (
+                f"If so, have it read, and done rows are skipped: {self._read_as(writer)}; if not, "
+                "name another file with --results"
+            )
+        return LocalError(
+            f"{self.path} exists and holds {what}. Nothing was sent.",
+            code="results_exist",
+            param="--results",
+            hint=hint,
+        )
+
+    def _read_as(self, writer: str) -> str:
+        """The command line that goes on with the batch whose results the file has."""
+        if self._line is None:
+            return f"--import {writer}"
+        plain = without_options(self._line.words, ["--run", "--again", "--force"])
+        return self._line._replace(words=tuple(plain)).but(
+            "--import", writer, "--results", str(self.path)
+        )
 
     def read_batch_id(self) -> str | None:
         """The id of the batch whose results the file has; None if it has other content.
+
+        Lines that are damaged or cut off tell it as well.
 
         Raises:
             OSError: the file cannot be read.
         """
         handle = files.open_private(self.path, os.O_RDONLY)
         with os.fdopen(handle, "rb") as file:
-            first = file.readline(64 * 1024)
-        try:
-            found = json.loads(first)
-        except ValueError:
-            return None
-        writer = found.get("import") if isinstance(found, dict) else None
-        return writer if isinstance(writer, str) else None
+            return find_writer(file)
 
     def read_past(self) -> PastResults:
         """Reads the results of an earlier run (R116); raises LocalError: the file is unreadable."""
@@ -259,54 +276,7 @@ class Results:
                 return PastResults()
             with os.fdopen(handle, "rb") as file:
                 self._read = os.fstat(file.fileno())
-                found, is_old, damaged = Spool(build_evidence), False, 0
-                for text in file:
-                    try:
-                        line = self._parse_past(text)
-                    except (ValueError, _DamagedLineError):
-                        damaged += text.endswith(b"\n")  # else a kill or a full disk cut it off
-                        continue
-                    if line is not None:
-                        found.append(flatten_evidence(line))
-                        is_old = is_old or not (line.at and line.alike)
-        return PastResults(found, is_old, damaged)
-
-    def _parse_past(self, text: bytes) -> Evidence | None:
-        """Parses a line; None for a line of another batch, or of a row that was not sent.
-
-        Raises:
-            ValueError, _DamagedLineError: no run has written the line.
-        """
-        line = json.loads(text)
-        if not isinstance(line, dict):
-            raise _DamagedLineError
-        key, outcome, error = line.get("idempotency_key"), line.get("outcome"), line.get("error")
-        code = error.get("code") if isinstance(error, dict) else None
-        if line.get("import") not in self._ids:
-            return None
-        if outcome not in _OUTCOMES or not isinstance(code, str | None):
-            raise _DamagedLineError
-        is_by_hand = code == DONE_BY_HAND and line.get("first_sent") is not None
-        if outcome not in _TELLING and not is_by_hand:
-            return None
-        if not isinstance(key, str):
-            raise _DamagedLineError
-        row = line.get("row")
-        return Evidence(
-            read_outcome(outcome, code),
-            "",
-            key,
-            seconds_of(str(line.get("first_sent"))) or 0.0,
-            None,
-            line.get("id"),
-            line.get("request"),
-            line.get("world"),
-            line.get("key_fingerprint") or "",
-            line.get("likeness") or "",
-            row if isinstance(row, int) else None,
-            line.get("row_id"),
-            line.get("about"),
-        )
+                return read_lines(file, self._ids)
 
     def _refuse_changed(self) -> None:
         """Refuses to replace a file that has changed since this run has read it (R116)."""

@@ -142,11 +142,12 @@ def _stop_account(run: StoppedRun) -> Conflict:
 
 def _stop_old(run: StoppedRun) -> Conflict:
     plan, facts = run.plan, run.facts
-    hours = int((plan.newest or 0.0) // _HOUR_SECONDS)
+    newest = plan.newest or 0.0
+    when = _ago(int(newest // _HOUR_SECONDS)) if newest >= 0 else "after now, by this clock"
     label = f" under the label {facts.batch.label}" if facts.batch.label else ""
     done = len(run.rows)
     return _stop(
-        f"{_rows_are(done)} done in the batch {facts.batch.name}{label}, the newest {_ago(hours)}.",
+        f"{_rows_are(done)} done in the batch {facts.batch.name}{label}, the newest {when}.",
         "list_done",
         f"To skip what is done and send the rest: {run.line.but('--continue')}; to do it all as a "
         f"new occasion: {format_repeat(facts, plan, run.line)}",
@@ -188,9 +189,17 @@ def _stop_unresolved(run: StoppedRun) -> Conflict:
     return _stop(
         f"{count} like a request of {where} whose outcome is not known.",
         "request_unresolved",
-        f"Settle it first: {resume_of(str(first.request), run.facts.batch.scope.mode)}",
+        f"Settle it first: {_settle(first, run)}",
         request=first.request,
     )
+
+
+def _settle(open_: Duplicate, run: StoppedRun) -> str:
+    """The command line that settles a request; the journal may not have one of a results file."""
+    other = open_.batch
+    if other is not None and other.name == other.id:
+        return run.line.but("--import", other.id)
+    return resume_of(str(open_.request), run.facts.batch.scope.mode)
 
 
 def _stop_repeated(run: StoppedRun) -> Conflict:

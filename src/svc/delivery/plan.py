@@ -22,6 +22,7 @@ from svc.system.spool import Digests
 T = TypeVar("T")
 
 EFFECT_OLD_SECONDS: Final = 12 * 3600
+CLOCKS_DIFFER_SECONDS: Final = 600  # of two machines; what is dated later than that has no age
 _ORDINALS_MAX: Final = 100_000  # equal rows of one file
 _REFUSALS_MAX: Final = 50  # of one row
 _EQUAL_MAX: Final = 100  # equal rows whose keys are looked for

@@ -18,6 +18,7 @@ from svc.delivery.evidence import EFFECTIVE, Evidence, Known, age_of
 from svc.delivery.gathering import EvidenceList, EvidenceSource, Selection
 from svc.delivery.journal.batches import DUPLICATE_SECONDS, Duplicate
 from svc.delivery.plan import (
+    CLOCKS_DIFFER_SECONDS,
     EFFECT_OLD_SECONDS,
     BatchFacts,
     BatchPlan,
@@ -169,7 +170,7 @@ class _Planner:
         state = RowState(
             known,
             known is Known.UNKNOWN and evidence is not None and self._is_key_old(evidence),
-            (self._plan.newest or 0.0) >= EFFECT_OLD_SECONDS,
+            not -CLOCKS_DIFFER_SECONDS <= (self._plan.newest or 0.0) < EFFECT_OLD_SECONDS,
             KeyRelation.SAME if number < 0 else self._relation(number, known),
             duplicate_state,
             is_edited,

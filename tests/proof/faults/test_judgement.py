@@ -576,6 +576,23 @@ def test_an_object_that_failed_is_not_done(machine: UserMachine, tmp_path: Path)
     assert len(machine.ledger.sent("mark-1")) == 1
 
 
+def test_what_has_succeeded_since_is_done_and_not_sent_again(
+    machine: UserMachine, tmp_path: Path
+) -> None:
+    """R117: `--retry-failed` reads the object; the row is done, with its id, and stays so."""
+    path = write(tmp_path / "r.ndjson", refund_row(1))
+    machine.ledger.twist(status="failed")
+    assert run(machine, path).code == 9
+    machine.ledger.twist()  # its status is pending now
+    retried = machine.run("batch", "refunds.create", str(path), "--retry-failed", "-o", "human")
+    assert (retried.code, "rf_1 had failed, and is pending since" in retried.err) == (0, True)
+    for more in ((), ("--retry-failed",)):
+        assert run(machine, path, *more).json["skipped"] == 1
+        (line,) = lines(path)
+        assert (line["outcome"], line["id"], line["status"]) == ("done", "rf_1", "pending")
+    assert len(machine.ledger.sent("mark-1")) == 1
+
+
 def test_rows_that_ask_for_the_same_are_named(machine: UserMachine, tmp_path: Path) -> None:
     """Line 26: in the dry run, with their lines and the largest row."""
     path = write(tmp_path / "r.ndjson", refund_row(1), refund_row(2), refund_row(1), refund_row(1))

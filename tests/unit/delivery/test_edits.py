@@ -114,7 +114,7 @@ def test_most_rows_again_on_the_same_day_are_a_copy(tables: Tables) -> None:
 
 def test_ids_and_keys_of_rows_tell_payments_apart(tables: Tables) -> None:
     """`--row-id`: another invoice is another payment; the same one in other words is not."""
-    named = {"row_id": "metadata[invoice]"}
+    named: dict[str, Any] = {"row_id": "metadata[invoice]"}
     tables.do(refund(invoice="7", note="x"), **named)
     assert tables.stops(refund(invoice="8", note="x"), **named) == 0
     assert tables.stops(refund(invoice="7", note="x", by="y"), **named) == 1

@@ -184,6 +184,16 @@ def test_what_was_done_twelve_hours_ago_is_not_skipped_in_silence(
     assert (amounts(todo.done), amounts(todo.tasks), todo.stop) == ([100, 200], [300], None)
 
 
+def test_what_was_done_after_now_is_not_skipped_in_silence(desk: Desk) -> None:
+    """R115: the clock was a year fast when it was sent: for a year the batch would be young."""
+    desk.run({100: DONE})
+    advance(desk, -600)  # the clocks of two machines differ by minutes
+    assert amounts(desk.plan(100).done) == [100]
+    advance(desk, -1)
+    assert stop_of(desk.plan(100)) is RowDecision.STOP_OLD
+    assert amounts(desk.plan(100, may_continue=True).done) == [100]
+
+
 def test_an_effect_of_today_keeps_a_growing_file_young(desk: Desk) -> None:
     """R115: the age is that of the newest effect, not of the first run."""
     desk.run({100: DONE})

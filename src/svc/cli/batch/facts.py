@@ -5,29 +5,36 @@ hold the evidence of each request (what journal, results file and service know o
 duplicates: other requests for the same effect, such as the same refund by a single command.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import chain, islice
 from typing import Final, NamedTuple
 
-from svc.batch.results import PastResults, Results
+from svc.batch.operations import BatchOperation
+from svc.batch.past_results import PastResults
+from svc.batch.results import Results
 from svc.cli.batch.options import BatchOptions
 from svc.cli.batch.rows import BatchInput
 from svc.cli.framework.control import idempotency_ages_here, sandbox_state
 from svc.cli.framework.delivering import accounts_of, read_service_date
 from svc.cli.framework.session import Session
 from svc.client import find
+from svc.client.call import Call
 from svc.client.client import Client
-from svc.client.operations import has_failed
+from svc.client.operations import failure_of, has_failed
+from svc.client.retry import KEY_SAFE_SECONDS
+from svc.clock import utc
 from svc.delivery.account import is_owner
 from svc.delivery.evidence import EFFECTIVE, Evidence, Known
 from svc.delivery.gathering import EvidenceList, Gathering
 from svc.delivery.journal.batches import BatchName, BatchTable, Duplicate
 from svc.delivery.journal.entry import NO_OTHER_KEYS, OBJECT_FAILED, KeyEquivalence
 from svc.delivery.journal.journal import Journal
-from svc.delivery.likeness import effect_of
-from svc.delivery.plan import BatchFacts, BatchRow, BatchTimes
+from svc.delivery.likeness import effect_of, fields_of
+from svc.delivery.plan import CLOCKS_DIFFER_SECONDS, BatchFacts, BatchRow, BatchTimes
 from svc.delivery.policy import KeyRelation
 from svc.errors import Conflict, SvcError, UsageError
+from svc.system.spool import DigestIndex
 
 _RELATIONS: Final = {True: KeyRelation.SAME, False: KeyRelation.OTHER, None: KeyRelation.NOT_KNOWN}
 
@@ -68,11 +75,19 @@ def collect_facts(
     )
     tables.journal.read_batch(batch.id, gathering.add)
     evidence = gathering.finish()
-    _refuse_unread(past, gathering, results)
+    _refuse_unread(past, gathering, results, session.clock.now())
     evidence, served = _date_by_sandbox(session, evidence, served)
     alike = (row.alike for row in batch_input.rows if isinstance(row, BatchRow))
     duplicates = tables.batches.duplicates(batch, alike)
-    duplicates += _list_told_by_hand(batch, gathering, duplicates)
+    duplicates += _list_told(batch, None, gathering.by_hand, duplicates)
+    if past.other is not None:
+        known = DigestIndex()
+        for row in batch_input.rows:
+            if isinstance(row, BatchRow):
+                known.add(row.alike, row.number)
+        other = replace(batch, name=past.other, label="")
+        told = [one for one in past.others if known.find(one.alike)]
+        duplicates += _list_told(batch, other, told, duplicates)
     action = batch_input.operation.action
     moved = tables.batches.find_moved(batch, _list_effects(batch_input)) if action.twice else []
     facts = BatchFacts(
@@ -89,7 +104,7 @@ def collect_facts(
         moved=moved,
         encoding=action.encoding,
     )
-    return facts if is_check else _with_service(session, tables, facts)
+    return facts if is_check else _with_service(session, tables, facts, batch_input.operation)
 
 
 def _list_effects(batch_input: BatchInput) -> Iterator[str]:
@@ -104,17 +119,20 @@ def _find_begun_at(batch: BatchName, tables: BatchTables, gathering: Gathering) 
     return min((at for at in told if at is not None), default=None)
 
 
-def _list_told_by_hand(
-    batch: BatchName, gathering: Gathering, known: Sequence[Duplicate]
+def _list_told(
+    batch: BatchName,
+    other: BatchName | None,
+    lines: Iterable[Evidence],
+    known: Sequence[Duplicate],
 ) -> list[Duplicate]:
-    """Duplicates that the results file reports: rows done by single commands elsewhere."""
+    """Duplicates that a results file reports: rows of another batch, or done by single commands."""
     keys = {one.key for one in known}
     return [
         Duplicate(
             line.alike,
-            None,
-            True,
-            line.request,
+            other,
+            line.known is not Known.UNKNOWN,
+            line.request or line.key,
             line.at,
             line.key_fingerprint,
             batch.scope.profile,
@@ -122,7 +140,7 @@ def _list_told_by_hand(
             line.world,
             key=line.key,
         )
-        for line in gathering.by_hand
+        for line in lines
         if line.key not in keys
     ]
 
@@ -153,7 +171,9 @@ def merge_duplicates(facts: BatchFacts, found: Sequence[Duplicate]) -> Sequence[
     return [*found, *(one for one in facts.duplicates if one.likeness not in seen)]
 
 
-def _refuse_unread(past: PastResults, gathering: Gathering, results: Results | None) -> None:
+def _refuse_unread(
+    past: PastResults, gathering: Gathering, results: Results | None, now: float
+) -> None:
     """Stops the batch if a row depends on lines that cannot be used (promise R116)."""
     path = results.path if results is not None else "the results file"
     if past.is_old and gathering.unrecorded:
@@ -166,9 +186,22 @@ def _refuse_unread(past: PastResults, gathering: Gathering, results: Results | N
             hint="Take the rows that are done out of the file, and name another file with "
             "--results",
         )
-    if past.damaged > gathering.untold:
+    if past.newest > now + CLOCKS_DIFFER_SECONDS and gathering.unrecorded:
         raise Conflict(
-            f"{path} has {past.damaged} damaged lines, which may be of rows that are done. Nothing "
+            f"{path} holds rows that this machine has no record of, and says that they were sent "
+            f"after now ({utc(past.newest)}), which tells nothing of their age. Nothing was sent.",
+            code="results_future",
+            outcome="not_sent",
+            param="--results",
+            hint="See to the clock of this machine; if it is right, take the rows that are done "
+            "out of the file, and name another file with --results",
+        )
+    # Within these hours the row that was cut off is sent again with its own key.
+    is_lost = past.is_torn and now - past.newest >= KEY_SAFE_SECONDS
+    damaged = past.damaged + is_lost
+    if damaged > gathering.untold:
+        raise Conflict(
+            f"{path} has {damaged} damaged lines, which may be of rows that are done. Nothing "
             "was sent.",
             code="results_damaged",
             outcome="not_sent",
@@ -201,10 +234,12 @@ def _find_expired(session: Session, evidence: EvidenceList) -> dict[str, SvcErro
     return {identifier: error for identifier, error in found if error is not None}
 
 
-def _with_service(session: Session, tables: BatchTables, facts: BatchFacts) -> BatchFacts:
+def _with_service(
+    session: Session, tables: BatchTables, facts: BatchFacts, operation: BatchOperation
+) -> BatchFacts:
     """Adds the facts that need the service: whose API keys were used, and the service's time."""
     if facts.permissions.may_retry_failed:
-        facts = facts._replace(evidence=_with_present_status(session, tables, facts.evidence))
+        facts = facts._replace(evidence=_with_present_status(session, tables, facts, operation))
     evidence = facts.evidence
     hints = {one.key_fingerprint for one in evidence.list_sources(EFFECTIVE)} - {""}
     hints |= {one.key_fingerprint for one in (*facts.duplicates, *facts.moved)}
@@ -226,27 +261,49 @@ def _with_service(session: Session, tables: BatchTables, facts: BatchFacts) -> B
 
 
 def _with_present_status(
-    session: Session, tables: BatchTables, evidence: EvidenceList
+    session: Session, tables: BatchTables, facts: BatchFacts, operation: BatchOperation
 ) -> EvidenceList:
-    """Reads the present status of done rows: a refund or payout may fail days later (R117).
+    """Reads the present status of done and failed rows: both may change days later (R117).
 
-    A failure is written to the journal, so that no other row counts that request as its effect.
+    What has changed is written to the journal, so that no other row counts a failed request as its
+    effect, and no run sends again what has succeeded since.
     """
     found = EvidenceList()
     with session.client() as client:
-        for one in evidence:
-            has_failed_since = one.known is Known.DONE and _has_failed(client, one)
-            if has_failed_since and one.intent is not None and one.intent.settled is not None:
-                failed = one.intent.settled._replace(error_code=OBJECT_FAILED)
-                tables.journal.settle(one.intent, failed)
-            found.append(one._replace(known=Known.FAILED) if has_failed_since else one)
+        for one in facts.evidence:
+            known, status = _read_present(client, one, operation)
+            intent, is_new = one.intent, known is not one.known
+            if is_new and intent is not None and intent.settled is not None:
+                code = OBJECT_FAILED if known is Known.FAILED else None
+                settled = intent.settled._replace(error_code=code, object_status=status)
+                tables.journal.settle(intent, settled)
+                intent = intent._replace(settled=settled)
+            if is_new and known is Known.DONE and session.format == "human":
+                session.out.note(f"{one.object_id} had failed, and is {status} since: it is done")
+            found.append(one._replace(known=known, intent=intent))
     return found
 
 
-def _has_failed(client: Client, one: Evidence) -> bool:
-    if one.object_id is None or not _is_readable(one.object_id):
-        return False
-    return has_failed(client.send(find.retrieve(one.object_id)).data)
+def _read_present(
+    client: Client, one: Evidence, operation: BatchOperation
+) -> tuple[Known, str | None]:
+    """The outcome of a request by what its object is now, and the status of that."""
+    call = _find_call(one, operation) if one.known is Known.FAILED else None
+    is_open = one.known is Known.DONE or call is not None
+    if not is_open or one.object_id is None or not _is_readable(one.object_id):
+        return one.known, None
+    data = client.send(find.retrieve(one.object_id)).data
+    status = data.get("status")
+    is_failed = has_failed(data) if call is None else failure_of(call, data) is not None
+    return Known.FAILED if is_failed else Known.DONE, status if isinstance(status, str) else None
+
+
+def _find_call(one: Evidence, operation: BatchOperation) -> Call | None:
+    """The call of a request; None where a results file alone has one that changes an object."""
+    if one.intent is not None:
+        kept = one.intent.stored
+        return find.post(kept.path, fields_of(kept.encoding, kept.body), encoding=kept.encoding)
+    return None if operation.id_prefix else operation.call("", {})
 
 
 def _is_readable(identifier: str) -> bool:

@@ -48,7 +48,7 @@ class BatchOptions(OptionSet):
         None,
         "--import",
         metavar="NAME",
-        help="The name of the batch, the same on every machine.",
+        help="The name of the batch, the same on every machine; or its id, as in its results file.",
         show_default="the path of FILE, on this machine only",
     )
     run: str | None = typer.Option(

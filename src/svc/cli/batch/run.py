@@ -89,7 +89,8 @@ def check_batch(session: Session, options: BatchOptions) -> None:
         batch_input = _add_label(session, options, batch_input, tables)
         results = None
         if not options.lacks_results:
-            results = Results(options.results_path(batch_input.batch.label), batch_input.batch)
+            path, line = options.results_path(batch_input.batch.label), _line(session, options)
+            results = Results(path, batch_input.batch, line)
             results.check(force=options.force)
         judged = _judge(session, options, batch_input, tables, results, is_check=True)
         _refuse_stopped(session, options, judged)
@@ -140,10 +141,20 @@ def _refuse_nameless(session: Session, options: BatchOptions, journal: Journal) 
 def _add_label(
     session: Session, options: BatchOptions, batch_input: BatchInput, tables: BatchTables
 ) -> BatchInput:
-    """Returns the batch the label of its occasion, a new one with --again."""
+    """Gives the batch the label of its occasion, a new one with --again.
+
+    Raises:
+        UsageError: the batch is named by its id, which has a label already.
+    """
     label = options.run or ""
     if not label and options.again:
         label = next_again_label(tables.batches.labels_of(batch_input.batch), session.clock.now())
+    if label and batch_input.batch.name == batch_input.batch.id:
+        raise UsageError(
+            f"--import {batch_input.batch.id} names a batch with its label. Nothing was sent.",
+            param="--run",
+            hint="For another occasion give the batch's own name, or leave --import out",
+        )
     return replace(batch_input, batch=replace(batch_input.batch, label=label))
 
 
@@ -171,7 +182,7 @@ def _run_through(
         _refuse_nameless(session, options, tables.journal)
         batch_input = _add_label(session, options, batch_input, tables)
         path = options.results_path(batch_input.batch.label)
-        with Results(path, batch_input.batch) as results:
+        with Results(path, batch_input.batch, _line(session, options)) as results:
             results.check(force=options.force)
             with translate_errors(LocalError, not_sent):
                 tables.batches.begin(batch_input.batch)

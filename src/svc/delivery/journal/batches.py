@@ -22,6 +22,7 @@ service itself separates keys by account and mode. Therefore:
 
 import hashlib
 import os
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -51,6 +52,7 @@ from svc.system.spool import DigestIndex
 
 _CHUNK: Final = 1024 * 1024
 # What another batch has done so long ago counts as another occasion.
+_ID: Final = re.compile("imp_[0-9a-z]{20}")
 DUPLICATE_SECONDS: Final = 7 * 24 * 3600
 
 
@@ -65,7 +67,13 @@ class BatchName:
 
     @cached_property
     def id(self) -> str:
-        """The id: `imp_` and 20 letters and digits, equal for equal batches on every machine."""
+        """The id: `imp_` and 20 letters and digits, equal for equal batches on every machine.
+
+        A name that is an id is that of the batch itself, with its label: a results file has the id
+        alone.
+        """
+        if _ID.fullmatch(self.name):
+            return self.name
         parts = (self.operation, self.scope.mode, place_of(self.scope.base_url))
         return "imp_" + encode_letters(_digest("batch", *parts, self.name, self.label))
 

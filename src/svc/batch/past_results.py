@@ -1,0 +1,126 @@
+"""Reads the results file of an earlier run, before a run plans and replaces it (promise R116).
+
+`Results.read_past` calls it: an open file in, a `PastResults` out, from which `cli.batch.facts`
+takes the evidence of the batch.
+"""
+
+import json
+import re
+from collections.abc import Collection, Sequence
+from itertools import islice
+from typing import BinaryIO, Final, NamedTuple
+
+from svc.clock import seconds_of
+from svc.delivery.evidence import DONE_BY_HAND, Evidence, read_outcome
+from svc.delivery.gathering import build_evidence, flatten_evidence
+from svc.system.spool import Spool
+
+_LOOKED_AT: Final = 1_000  # lines in which a batch is looked for
+_LINE_MAX: Final = 64 * 1024
+_WRITER: Final = re.compile(rb'"import":\s*"(imp_[0-9a-z]{20})"')
+_OUTCOMES: Final = ("done", "failed", "refused", "unknown", "not_sent", "invalid")
+_TELLING: Final = ("done", "failed", "unknown")  # the row was sent, or may have been
+
+
+class _DamagedLineError(Exception):
+    """A line is valid JSON and was not written by a run."""
+
+
+class PastResults(NamedTuple):
+    """The content of the results file of an earlier run of the batch.
+
+    Attributes:
+        is_old: whether it is of an older version, whose lines have too few facts for a decision.
+        damaged: how many lines cannot be read, without the last line of a killed run.
+        is_torn: whether a kill or a full disk has cut off the last line.
+        newest: the latest time of a line (Unix seconds); 0 without lines.
+        others: the lines of another batch, which is to be overwritten.
+        other: the id of that batch.
+    """
+
+    lines: Sequence[Evidence] = ()
+    is_old: bool = False
+    damaged: int = 0
+    is_torn: bool = False
+    newest: float = 0.0
+    others: Sequence[Evidence] = ()
+    other: str | None = None
+
+
+def find_writer(file: BinaryIO) -> str | None:
+    """Finds the id of the batch that has written a file; None if no line has one.
+
+    Lines that are damaged or cut off tell it as well.
+    """
+    lines = iter(lambda: file.readline(_LINE_MAX), b"")
+    found = (_WRITER.search(text) for text in islice(lines, _LOOKED_AT))
+    return next((one[1].decode() for one in found if one), None)
+
+
+def read_lines(file: BinaryIO, ids: Collection[str]) -> PastResults:
+    """Reads the lines of an open file; `ids` are those of the batch, also in an older version."""
+    found, others = Spool(build_evidence), Spool(build_evidence)
+    is_old, is_torn, damaged, newest, other = False, False, 0, 0.0, None
+    for text in file:
+        try:
+            writer, line = _parse(text, ids)
+        except (ValueError, _DamagedLineError):
+            is_torn = not text.endswith(b"\n")  # else no kill and no full disk has done it
+            damaged += not is_torn
+            continue
+        if line is None:
+            continue
+        if writer not in ids:
+            other = other or writer
+            others.append(flatten_evidence(line))
+            continue
+        found.append(flatten_evidence(line))
+        is_old = is_old or not (line.at and line.alike)
+        newest = max(newest, line.at)
+    return PastResults(found, is_old, damaged, is_torn, newest, others, other)
+
+
+def _parse(text: bytes, ids: Collection[str]) -> tuple[str | None, Evidence | None]:
+    """Parses a line to the id of its batch and its row; None for a row that was not sent.
+
+    Raises:
+        ValueError, _DamagedLineError: no run of this batch has written the line.
+    """
+    line = json.loads(text)
+    if not isinstance(line, dict):
+        raise _DamagedLineError
+    key, outcome, error = line.get("idempotency_key"), line.get("outcome"), line.get("error")
+    code = error.get("code") if isinstance(error, dict) else None
+    writer = line.get("import")
+    if not isinstance(writer, str):
+        return None, None
+    if outcome not in _OUTCOMES or not isinstance(code, str | None):
+        return _refuse_own(writer, ids)
+    is_by_hand = code == DONE_BY_HAND and line.get("first_sent") is not None
+    if outcome not in _TELLING and not is_by_hand:
+        return writer, None
+    if not isinstance(key, str):
+        return _refuse_own(writer, ids)
+    row = line.get("row")
+    return writer, Evidence(
+        read_outcome(outcome, code),
+        "",
+        key,
+        seconds_of(str(line.get("first_sent"))) or 0.0,
+        None,
+        line.get("id"),
+        line.get("request"),
+        line.get("world"),
+        line.get("key_fingerprint") or "",
+        line.get("likeness") or "",
+        row if isinstance(row, int) else None,
+        line.get("row_id"),
+        line.get("about"),
+    )
+
+
+def _refuse_own(writer: str, ids: Collection[str]) -> tuple[str, None]:
+    """Refuses a damaged line of this batch; of another batch's it is left out."""
+    if writer in ids:
+        raise _DamagedLineError
+    return writer, None
