@@ -7,6 +7,7 @@ takes the evidence of the batch.
 import json
 import re
 from collections.abc import Collection, Sequence
+from io import BytesIO
 from itertools import islice
 from typing import BinaryIO, Final, NamedTuple
 
@@ -65,8 +66,9 @@ def read_lines(file: BinaryIO, ids: Collection[str]) -> PastResults:
         try:
             writer, line = _parse(text, ids)
         except (ValueError, _DamagedLineError):
-            is_torn = not text.endswith(b"\n")  # else no kill and no full disk has done it
-            damaged += not is_torn
+            is_cut = not text.endswith(b"\n")  # else no kill and no full disk has done it
+            damaged += not is_cut
+            is_torn = is_cut and (len(found) > 0 or find_writer(BytesIO(text)) in ids)
             continue
         if line is None:
             continue
