@@ -20,7 +20,7 @@ DONE = Settled("done", 200, "rf_1", proved=True)
 OTHER = BatchName("/a/copy.csv", "refunds.create", SCOPE)
 
 
-class Tables:
+class OtherFiles:
     """A desk, and what was done there by the batch `REFUNDS`."""
 
     def __init__(self, desk: Desk, clock: ManualClock) -> None:
@@ -49,13 +49,13 @@ class Tables:
 
 
 @pytest.fixture
-def tables(tmp_path: Path) -> Iterator[Tables]:
+def tables(tmp_path: Path) -> Iterator[OtherFiles]:
     clock = ManualClock()
     with (
         Database.open(tmp_path / "state" / "state.db", clock=clock) as state,
         closing(SenderLocks(tmp_path / "state" / "senders")) as sender_locks,
     ):
-        yield Tables(Desk(state, sender_locks, clock), clock)
+        yield OtherFiles(Desk(state, sender_locks, clock), clock)
 
 
 def refund(amount: int = 100, payment: str = "pay_1", **more: str) -> dict[str, Any]:
@@ -64,7 +64,7 @@ def refund(amount: int = 100, payment: str = "pay_1", **more: str) -> dict[str, 
     return {"payment": payment, "amount": amount, **reason, **({"metadata": more} if more else {})}
 
 
-def test_a_row_of_another_file_in_other_words_stops(tables: Tables) -> None:
+def test_a_row_of_another_file_in_other_words_stops(tables: OtherFiles) -> None:
     """The same payment and amount: corrected in a copy, or with a column added to it."""
     tables.do(refund(), refund(200, item="a"))
     assert tables.stops(refund(reason="duplicate")) == 1
@@ -80,13 +80,13 @@ def test_a_row_of_another_file_in_other_words_stops(tables: Tables) -> None:
         assert tables.stops(row, batch=replace(OTHER, label="2026-11")) == 0
 
 
-def test_another_amount_or_payment_is_another_refund(tables: Tables) -> None:
+def test_another_amount_or_payment_is_another_refund(tables: OtherFiles) -> None:
     """A second refund of a payment is ordinary."""
     tables.do(refund())
     assert tables.stops(refund(150, shop="b"), refund(100, "pay_2", shop="b")) == 0
 
 
-def test_a_request_counts_for_one_row(tables: Tables) -> None:
+def test_a_request_counts_for_one_row(tables: OtherFiles) -> None:
     """Where two rows have the effect of one, the one that is nearest to it was done."""
     tables.do(refund(item="a"))
     assert tables.stops(refund(item="a", shop="b"), refund(item="c", shop="b")) == 1
@@ -94,7 +94,7 @@ def test_a_request_counts_for_one_row(tables: Tables) -> None:
     assert tables.stops(refund(item="a", shop="b"), refund(item="c", shop="b")) == 2
 
 
-def test_what_tells_payments_apart_makes_another_one(tables: Tables) -> None:
+def test_what_tells_payments_apart_makes_another_one(tables: OtherFiles) -> None:
     """The file of every night: the same amounts, told apart by a value that both have."""
     tables.do(refund(item="a"), refund(200, item="b"))
     assert tables.stops(refund(item="c")) == 0  # one such row is an ordinary second refund
@@ -103,7 +103,7 @@ def test_what_tells_payments_apart_makes_another_one(tables: Tables) -> None:
     assert tables.stops(refund(item="a", by="x"), refund(200, item="d")) == 1
 
 
-def test_most_rows_again_on_the_same_day_are_a_copy(tables: Tables) -> None:
+def test_most_rows_again_on_the_same_day_are_a_copy(tables: OtherFiles) -> None:
     """All references were corrected: two rows at least, and more than half of what is new."""
     tables.do(refund(item="a"), refund(200, item="b"))
     again = refund(item="c"), refund(200, item="d")
@@ -112,7 +112,7 @@ def test_most_rows_again_on_the_same_day_are_a_copy(tables: Tables) -> None:
     assert tables.stops(*again, refund(7), refund(8)) == 0
 
 
-def test_ids_and_keys_of_rows_tell_payments_apart(tables: Tables) -> None:
+def test_ids_and_keys_of_rows_tell_payments_apart(tables: OtherFiles) -> None:
     """`--row-id`: another invoice is another payment; the same one in other words is not."""
     named: dict[str, Any] = {"row_id": "metadata[invoice]"}
     tables.do(refund(invoice="7", note="x"), **named)
@@ -133,13 +133,13 @@ def test_ids_and_keys_of_rows_tell_payments_apart(tables: Tables) -> None:
     ids=["done", "unknown", "killed", "not sent", "failed", "refused"],
 )
 def test_what_has_or_may_have_moved_money_counts(
-    tables: Tables, end: Settled | None, stops: int
+    tables: OtherFiles, end: Settled | None, stops: int
 ) -> None:
     tables.do(refund(), end=end)
     assert tables.stops(refund(reason="duplicate")) == stops
 
 
-def test_it_counts_for_seven_days_and_for_one_account(tables: Tables) -> None:
+def test_it_counts_for_seven_days_and_for_one_account(tables: OtherFiles) -> None:
     """Another account by proof, and a sandbox that was reset since, have nothing of it."""
     tables.do(refund(), end=DONE._replace(world="w1"))
     row = refund(reason="duplicate")
@@ -153,7 +153,7 @@ def test_it_counts_for_seven_days_and_for_one_account(tables: Tables) -> None:
     assert tables.stops(row) == 0
 
 
-def test_the_same_row_stops_as_what_it_is(tables: Tables) -> None:
+def test_the_same_row_stops_as_what_it_is(tables: OtherFiles) -> None:
     """A copy with one corrected row: the rows that are equal name the batch that goes on."""
     tables.do(refund(), refund(200))
     todo = tables.desk.plan(refund(reason="duplicate"), refund(200), batch=OTHER)

@@ -62,34 +62,20 @@ def collect_facts(
     Raises:
         Conflict: the results file is damaged or of an older version, and a row depends on it.
     """
-    batch = batch_input.batch
+    batch, action = batch_input.batch, batch_input.operation.action
     past = PastResults() if results is None else results.read_past()
     is_known = len(past.lines) > 0 or bool(tables.journal.list(batch=batch.id, limit=1))
     state = sandbox_state(session) if is_known or not is_check else None
     served, world = state or (None, None)
-    gathering = Gathering(
-        past.lines,
-        is_named=options.row_id is not None,
-        world=world,
-        forgotten=tables.journal.list_forgotten_keys() if past.lines else (),
-    )
+    forgotten = tables.journal.list_forgotten_keys() if past.lines else ()
+    is_named = options.row_id is not None
+    gathering = Gathering(past.lines, is_named=is_named, world=world, forgotten=forgotten)
     tables.journal.read_batch(batch.id, gathering.add)
     evidence = gathering.finish()
     _refuse_unread(past, gathering, results, session.clock.now())
     evidence, served = _date_by_sandbox(session, evidence, served)
-    alike = (row.alike for row in batch_input.rows if isinstance(row, BatchRow))
-    duplicates = tables.batches.duplicates(batch, alike)
-    duplicates += _list_told(batch, None, gathering.by_hand, duplicates)
-    if past.other is not None:
-        known = DigestIndex()
-        for row in batch_input.rows:
-            if isinstance(row, BatchRow):
-                known.add(row.alike, row.number)
-        other = replace(batch, name=past.other, label="")
-        told = [one for one in past.others if known.find(one.alike)]
-        duplicates += _list_told(batch, other, told, duplicates)
-    action = batch_input.operation.action
-    moved = tables.batches.find_moved(batch, _list_effects(batch_input)) if action.twice else []
+    duplicates = _find_duplicates(batch_input, tables, past, gathering.by_hand)
+    moved = _find_moved(batch_input, tables)
     facts = BatchFacts(
         batch,
         evidence,
@@ -107,10 +93,34 @@ def collect_facts(
     return facts if is_check else _with_service(session, tables, facts, batch_input.operation)
 
 
-def _list_effects(batch_input: BatchInput) -> Iterator[str]:
-    """What each row moves, as `effect_of` says it."""
-    rows = (row for row in batch_input.rows if isinstance(row, BatchRow))
-    return filter(None, (effect_of(row.subject, row.amount) for row in rows))
+def _find_duplicates(
+    batch_input: BatchInput, tables: BatchTables, past: PastResults, by_hand: Sequence[Evidence]
+) -> list[Duplicate]:
+    """Finds what is like a row outside the batch: in the journal, or told by a results file."""
+    batch = batch_input.batch
+    found = tables.batches.duplicates(batch, (row.alike for row in _list_valid(batch_input)))
+    found += _list_told(batch, None, by_hand, found)
+    if past.other is not None:
+        known = DigestIndex()
+        for row in _list_valid(batch_input):
+            known.add(row.alike, row.number)
+        other = replace(batch, name=past.other, label="")
+        found += _list_told(
+            batch, other, (one for one in past.others if known.find(one.alike)), found
+        )
+    return found
+
+
+def _list_valid(batch_input: BatchInput) -> Iterator[BatchRow]:
+    return (row for row in batch_input.rows if isinstance(row, BatchRow))
+
+
+def _find_moved(batch_input: BatchInput, tables: BatchTables) -> list[Duplicate]:
+    """Finds what other batches have moved with the effect of a row, where that does harm."""
+    if not batch_input.operation.action.twice:
+        return []
+    effects = (effect_of(row.subject, row.amount) for row in _list_valid(batch_input))
+    return tables.batches.find_moved(batch_input.batch, filter(None, effects))
 
 
 def _find_begun_at(batch: BatchName, tables: BatchTables, gathering: Gathering) -> float | None:
@@ -141,7 +151,7 @@ def _list_told(
             key=line.key,
         )
         for line in lines
-        if line.key not in keys
+        if line.key not in keys and line.known is not Known.FAILED
     ]
 
 
