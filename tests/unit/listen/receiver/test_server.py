@@ -296,6 +296,23 @@ def test_one_too_many_is_served_when_a_slot_is_free(tmp_path: Path) -> None:
         assert status(read_answer(next_one)) == 200
 
 
+def test_at_the_limit_of_sockets_who_was_silent_longest_gives_way(tmp_path: Path) -> None:
+    """R57: a connection with a request under way is not cut for one that comes."""
+    limits = replace(SLOW, sockets=3)
+    with listening(tmp_path, limits=limits) as listener, ExitStack() as open_ones:
+        at_work = open_ones.enter_context(connect(listener))
+        at_work.sendall(delivery(event(1))[:-5])
+        assert listener.send(event(2)) == 200  # so what came before is read as well
+        silent, known = (open_ones.enter_context(connect(listener)) for _ in range(2))
+        known.sendall(delivery(event(3)))
+        assert status(read_answer(known)) == 200
+        assert listener.send(event(4)) == 200
+        assert silent.recv(1) == b""
+        at_work.sendall(event(1)[-5:])
+        known.sendall(delivery(event(5)))
+        assert [status(read_answer(peer)) for peer in (at_work, known)] == [200, 200]
+
+
 def test_half_sent_heads_keep_no_delivery_out(tmp_path: Path) -> None:
     """R58: 32 senders that stop in mid-head give way to one that does not."""
     with listening(tmp_path) as listener:
