@@ -1,9 +1,11 @@
 """Text in lines, as wide as a terminal shows it."""
 
+import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from support.suite.drawing import examples
+from svc.render.layout import LineLayout
 from svc.render.text import cells, wrap
 
 
@@ -21,3 +23,10 @@ def test_wrap_loses_nothing_and_breaks_no_ascii_word(text: str, width: int) -> N
     for line in lines:
         widest = max((cells(part) for part in line.split(" ") if part.isascii()), default=0)
         assert cells(line) <= max(width, widest, 2)
+
+
+@pytest.mark.parametrize(("width", "row"), [(10, "four  nine\n"), (9, "four\n  nine\n")])
+def test_a_line_is_filled_to_its_last_column(width: int, row: str) -> None:
+    """One column less, and the second cell stands below the first."""
+    layout = LineLayout(width, color=False, utc=True)
+    assert layout.row([("four", ""), ("nine", "")]) == row

@@ -40,6 +40,22 @@ def test_windows_is_asked_again_where_a_program_has_the_file_open(
     assert (place.read_text(), len(pauses)) == ("new", 2)
 
 
+@pytest.mark.parametrize("moves", [True, False])
+def test_a_file_that_is_put_in_place_is_written_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, moves: bool
+) -> None:
+    """Windows renames no file that is open: it is closed for that, and opened at its end."""
+    monkeypatch.setattr(files, "_MOVES_OPEN_FILES", moves)
+    fresh, place = tmp_path / "fresh", tmp_path / "place"
+    place.write_text("old")
+    began = fresh.open("w+b")
+    began.write(b"one ")
+    with files.put_open_in_place(began, fresh, place) as placed:
+        assert (began.closed, place.read_text(), fresh.exists()) == (not moves, "one ", False)
+        placed.write(b"two")
+    assert place.read_text() == "one two"
+
+
 @pytest.mark.parametrize("knows", [True, False])
 def test_macos_is_asked_for_a_sync_that_reaches_the_disk(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, knows: bool
