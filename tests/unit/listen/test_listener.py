@@ -289,6 +289,7 @@ def test_records_are_plain_json(tmp_path: Path) -> None:
     assert by_kind["event"]["verified"] is True
     assert by_kind["event"]["time"] == "2023-11-14T22:13:20.000Z"
     assert by_kind["rejected"]["reason"] == "signature_mismatch"
+    assert by_kind["rejected"]["verified"] is False
     assert "payload" not in str(by_kind["rejected"])
     assert by_kind["forward"]["status"] == 200
     assert by_kind["forward"]["reply"] == "ok"

@@ -227,6 +227,20 @@ def test_the_status_counts_where_the_body_never_ends(
     assert expected != 304 or forward.milliseconds < 1400  # it has no body to wait for
 
 
+def test_no_body_over_a_mebibyte_is_waited_for(tmp_path: Path) -> None:
+    """The head has said enough, and that the rest will not be read."""
+    head = b"HTTP/1.1 201 Made\r\nContent-Length: 1048577\r\n\r\n"
+    forwarding = ForwardOptions(retry="off", seconds=60)
+    with (
+        TargetServer(lambda _: head) as target,
+        listening(tmp_path, target.port, forwarding=forwarding) as one,
+    ):
+        one.send(event())
+        [forward] = one.forwards(1)
+    assert forward.status == 201
+    assert forward.milliseconds < 30_000
+
+
 CHUNKED = b"HTTP/1.1 200 OK\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n"
 CUT_SHORT = [
     pytest.param(b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\nX: close\r\n\r\nab", b"ab", id="length"),

@@ -124,6 +124,8 @@ def test_list_shows_what_came(watched: WatchedListener) -> None:
     for text in ("order.paid", "157.08 EUR", "evt_1", "200 OK", "500 Internal Server Error"):
         assert text in said
     assert "22:13:20.000" in said
+    signs = re.findall('<span class="mark" aria-hidden="true">(.)</span>', page.body)
+    assert signs == ["✕", "✓"]  # beside the state's word, for whoever sees no colours
 
 
 KNOWN_ELEMENTS = set(

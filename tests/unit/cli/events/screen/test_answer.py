@@ -25,6 +25,10 @@ FLASK = (
     b"<!doctype html>\n<html lang=en>\n<title>500 Internal Server Error</title>\n"
     b"<h1>Internal Server Error</h1>\n<p>The server has met an error.</p>\n"
 )
+RAILS = (
+    b"<html><head><title>Error</title></head><body><h1>Internal Server Error</h1>\n"
+    b"<p>No such table: orders</p></body></html>"
+)
 
 
 @pytest.mark.parametrize(
@@ -32,6 +36,7 @@ FLASK = (
     [
         pytest.param(DJANGO, "KeyError at /webhooks", id="django"),
         pytest.param(EXPRESS, 'Error: no order "ord_1"', id="express"),
+        pytest.param(RAILS, "No such table: orders", id="rails"),
         pytest.param(NGINX, "502 Bad Gateway", id="nginx"),
         pytest.param(FLASK, "500 Internal Server Error", id="flask"),
         pytest.param(b'{"detail":"bad signature"}', "bad signature", id="fastapi"),
