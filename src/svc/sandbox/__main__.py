@@ -9,6 +9,7 @@ import os
 import sys
 
 from svc.errors import ExitCode, LocalError
+from svc.sandbox.app import SandboxApp
 from svc.sandbox.options import LaunchOptions
 from svc.sandbox.process.launch import announce, announce_failure
 from svc.sandbox.process.records import RunRecord
@@ -18,7 +19,7 @@ from svc.sandbox.process.serve import serve
 def main(argument: str) -> int:
     """Runs one sandbox with the options given as JSON and returns the exit code."""
     try:
-        serve(LaunchOptions.from_json(argument), _tell)
+        serve(SandboxApp(LaunchOptions.from_json(argument)), _tell)
     except LocalError as error:
         _print(announce_failure(error))
         return error.exit_code

@@ -23,10 +23,10 @@ from svc.sandbox.checkout.app import MOUNT, Checkout
 from svc.sandbox.checkout.home import HOME
 from svc.sandbox.checkout.visit import ROOT
 from svc.sandbox.control.app import ControlApi
-from svc.sandbox.control.fixtures import FIXTURES, fill
+from svc.sandbox.control.fixtures import fill
 from svc.sandbox.engine import Engine
 from svc.sandbox.faults.api import send_broken
-from svc.sandbox.http.auth import NOT_PUBLISHABLE, check_framing, check_host
+from svc.sandbox.http.auth import NOT_PUBLISHABLE, check_framing, check_host, check_page
 from svc.sandbox.http.exchange import (
     AsgiRequest,
     AsgiScope,
@@ -41,7 +41,6 @@ from svc.sandbox.jobs.handlers import HANDLERS
 from svc.sandbox.openapi import document
 from svc.sandbox.options import LaunchOptions
 from svc.sandbox.parameters.problems import Problem, build_endpoint_unknown
-from svc.sandbox.store.export import StateInvalidError
 from svc.sandbox.store.sqlite import Store
 from svc.sandbox.store.transaction import Transaction
 from svc.sandbox.webhooks.sender import HttpSender, WebhookSender
@@ -51,9 +50,6 @@ _CONTROLS: Final = f"{SANDBOX_ROOT}/"
 _UNSENT: Final = ("close", "reset")  # faults that leave no answer at all
 
 
-# A part of the application that answers below a path: `check` refuses a request by its head, before
-# the body is read, `answer` raises Problem for a refused request, `refuse` builds the answer to it.
-Room: TypeAlias = Api | ControlApi | Checkout
 # Called after each request: method, path, status (None if no answer was sent), milliseconds.
 OnServed: TypeAlias = Callable[[str, str, int | None, float], None]
 
@@ -65,9 +61,6 @@ class SandboxApp:
     Attributes:
         under_way: the requests that the server has begun to answer.
         on_served: called after each request.
-
-    Raises:
-        LocalError: there is no such fixture, or the file of the state cannot be read.
     """
 
     options: LaunchOptions
@@ -76,18 +69,8 @@ class SandboxApp:
     under_way: Collection[object] = ()
     on_served: OnServed | None = None
 
-    def __post_init__(self) -> None:
-        fixture, state = self.options.fixture, self.options.state
-        if fixture is not None and fixture not in FIXTURES:
-            known = ", ".join(FIXTURES)
-            raise LocalError(f"There is no fixture {fixture}; there is: {known}.")
-        try:
-            self._state = None if state is None else json.loads(Path(state).read_bytes())
-        except (OSError, ValueError) as error:
-            raise LocalError(f"{state} is no exported state: {error}.") from error
-
     async def __call__(self, scope: AsgiScope, receive: Receive, send: Send) -> None:
-        begun, reply, request = time.perf_counter(), None, AsgiRequest.of(scope, receive)
+        begun, reply, request = time.perf_counter(), None, AsgiRequest(scope, receive)
         try:
             reply = await self._reply(request)
             if reply is not None and reply.connection is not None:
@@ -107,8 +90,8 @@ class SandboxApp:
         """Opens the store and runs the engine until the block ends.
 
         Raises:
-            LocalError: the state is invalid, or the database cannot be opened, is in use, damaged
-                or of another program.
+            LocalError: there is no such fixture, the file of the state is none, or the database
+                cannot be opened, is in use, damaged or of another program.
         """
         memory = RunMemory()
         self._requests = memory.log
@@ -132,7 +115,9 @@ class SandboxApp:
         strict = self.options.strict_https or self.options.tls
         self._api = Api(engine, routes, memory, RateLimit(self.real_clock), strict_https=strict)
         pages = Checkout(engine)
-        self._rooms: Mapping[str, Room] = {
+        # Each answers below a path: `answer` raises Problem for a refused request, `refuse` builds
+        # the answer to it.
+        self._rooms: Mapping[str, Api | ControlApi | Checkout] = {
             f"{API_ROOT}/": self._api,
             _CONTROLS: ControlApi(engine, memory, cache(document.document)),
             f"{ROOT}/": pages,
@@ -150,12 +135,17 @@ class SandboxApp:
             await engine.stop()
 
     async def _begin(self, engine: Engine) -> None:
-        if self._state is None:
-            await engine.reset(seed=self.options.seed, fixture=self.options.fixture)
-            return
+        """Fills a new sandbox: with an exported state, or by its seed and fixture."""
+        options = self.options
         try:
-            await engine.restore(self._state)
-        except StateInvalidError as error:
+            if options.state is None:
+                await engine.reset(seed=options.seed, fixture=options.fixture)
+            else:
+                state = Path(options.state).read_bytes()  # noqa: ASYNC240  nothing else runs yet
+                await engine.restore(json.loads(state))
+        except Problem as problem:
+            raise LocalError(problem.message) from problem
+        except (OSError, ValueError) as error:  # a state that is invalid is one of the second
             raise LocalError(f"--import: {error}", code="state_invalid") from error
 
     def refuse(self, problem: Problem) -> HttpReply:
@@ -169,10 +159,11 @@ class SandboxApp:
         try:
             check_framing(request)
             check_host(request, self.options.hosts)
+            if path == HOME:
+                check_page(request, from_own=True)
             room = self._rooms.get(path[: path.find("/", 1) + 1] or path)
             if room is None:
                 return refuse(build_endpoint_unknown(path), request)
-            room.check(request)
             refuse = room.refuse
             return await room.answer(request)
         except CallerGoneError:

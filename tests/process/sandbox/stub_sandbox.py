@@ -59,9 +59,8 @@ def main() -> None:
     """Serves until a signal ends it."""
     try:
         serve(
-            LaunchOptions.from_json(sys.argv[1]),
+            StubApp(LaunchOptions.from_json(sys.argv[1])),
             lambda record: print(json.dumps(record._asdict()), flush=True),
-            make_app=StubApp,
         )
     except LocalError as error:
         print(json.dumps({"error": error.message, "hint": error.hint}), flush=True)

@@ -224,16 +224,17 @@ def _warn_of_ignored(session: Session, options: LaunchOptions) -> None:
 
 
 def _serve(session: Session, options: LaunchOptions, ready: Callable[[RunRecord], None]) -> None:
+    from svc.sandbox.app import SandboxApp
     from svc.sandbox.process.serve import serve  # the web server: only who serves pays for it
 
     session.prepare_long_run()
     watched = session.format == "human" and session.streams.person_reads
     quiet = bool(session.given.everywhere.quiet)
     if not watched or quiet:
-        serve(options, ready)
+        serve(SandboxApp(options), ready)
         return
     with _requests_shown(session) as tell:
-        serve(options, ready, tell)
+        serve(SandboxApp(options, on_served=tell), ready)
 
 
 @contextmanager

@@ -182,11 +182,9 @@ class Api:
     strict_https: bool
     _in_flight: InFlight = field(default_factory=InFlight, init=False)
 
-    def check(self, request: AsgiRequest) -> None:
-        auth.check_page(request, from_own=False)
-
     async def answer(self, request: AsgiRequest) -> HttpReply:
         """The answer to a request: the noun's, an error, or what a fault rule makes of it."""
+        auth.check_page(request, from_own=False)
         await request.read()
         context = self._context(request)
         try:
@@ -197,8 +195,6 @@ class Api:
             told = failure(error, f"request {context.id}")
             reply = self._answer_problem(context, told)
         self._note(context, reply)
-        if SITE in request.headers:
-            reply = reply.without_header(auth.CHALLENGE)  # a browser would ask for a password
         return reply.with_headers(
             (REQUEST_ID_HEADER, context.id),
             (VERSION_HEADER, context.version),
@@ -305,6 +301,8 @@ class Api:
 
     def _answer_problem(self, context: RequestContext, problem: Problem) -> HttpReply:
         context.entry.code = problem.code
+        if SITE in context.request.headers:
+            problem.headers.pop(auth.CHALLENGE, None)  # a browser would ask for a password
         nested = context.settings["error_envelope"] == "nested"
         return refusal(problem, context.id, nested=nested)
 

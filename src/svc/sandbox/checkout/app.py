@@ -28,7 +28,6 @@ from svc.sandbox.checkout.layout import (
 from svc.sandbox.checkout.pages import end_page
 from svc.sandbox.checkout.visit import BANK, CHALLENGE, COMPLETE, ROOT, Address, Visit, visit
 from svc.sandbox.engine import Engine
-from svc.sandbox.http import auth
 from svc.sandbox.http.exchange import (
     AsgiRequest,
     HttpReply,
@@ -109,10 +108,6 @@ class Checkout:
         self._routes: RouteTable[PageAct] = RouteTable(every)
 
     # --- as a room of the sandbox -----------------------------------------------------------------
-
-    def check(self, request: AsgiRequest) -> None:
-        if request.path == HOME:
-            auth.check_page(request, from_own=True)
 
     async def answer(self, request: AsgiRequest) -> HttpReply:
         """A page, under the policy that its address asks for."""

@@ -134,13 +134,11 @@ class ControlApi:
         self._engine = engine
         self._routes = RouteTable((each.method, SANDBOX_ROOT + each.path, each) for each in every)
 
-    def check(self, request: AsgiRequest) -> None:
+    async def answer(self, request: AsgiRequest) -> HttpReply:
+        """What a control answers."""
         if request.path != SANDBOX_ROOT + _DESCRIBED:
             auth.check_page(request, from_own=False)
             auth.check_control(request)
-
-    async def answer(self, request: AsgiRequest) -> HttpReply:
-        """What a control answers."""
         control, identity = self._routes.find(request.method, request.path)
         await request.read(control.limit)
         return await carry_out(self._engine, control, request, identity)

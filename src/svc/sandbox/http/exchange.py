@@ -9,8 +9,8 @@ costs a millisecond (promise R59). `app` makes the request of its head; `api`, `
 import asyncio
 import logging
 import os
-from collections.abc import Awaitable, Callable, Mapping, MutableMapping
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, MutableMapping
+from contextlib import nullcontext
 from typing import IO, Any, Final, NamedTuple
 from urllib.parse import parse_qsl
 
@@ -24,7 +24,6 @@ _log: Final = logging.getLogger(__name__)
 AsgiScope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
-RequestHeaders = Mapping[bytes, str]
 
 _PIECE_BYTES: Final = 256 * 1024
 _LET_GO_MAX: Final = 8 * 1024**2  # bytes of a body that is refused
@@ -45,59 +44,6 @@ class CallerGoneError(ConnectionError):
     """The caller has closed the connection in the middle of its request."""
 
 
-async def read_body(headers: RequestHeaders, receive: Receive, limit: Limit) -> bytes:
-    """Reads a whole body.
-
-    A Content-Length over the limit is refused before the caller is sent `100 Continue`. A body that
-    is sent nevertheless is read up to 8 MiB and discarded, since a caller who is still sending
-    would not see the answer; the connection is then closed.
-
-    Raises:
-        Problem: 413 when it is larger than the limit, 408 when it is not there in time.
-        CallerGoneError: the caller has closed the connection.
-    """
-    chunks: list[bytes] = []
-    # uvicorn hands over bound methods of the request's cycle, which knows whether all has come: of
-    # a whole body a time limit would cost more than the reading.
-    if getattr(getattr(receive, "__self__", None), "more_body", True) is False:
-        await _read(headers, receive, limit, chunks)
-        return b"".join(chunks)
-    try:
-        async with asyncio.timeout(limit.seconds):
-            await _read(headers, receive, limit, chunks)
-    except TimeoutError:
-        late = sum(map(len, chunks)) <= limit.size
-        raise (build_late("body", limit.seconds) if late else _too_large(limit)) from None
-    return b"".join(chunks)
-
-
-async def _read(
-    headers: RequestHeaders, receive: Receive, limit: Limit, chunks: list[bytes]
-) -> None:
-    """Adds a body to `chunks`, with what made it too large; what follows is read and let go."""
-    announced = headers.get(b"content-length", "")
-    too_large = announced.isdigit() and int(announced) > limit.size
-    if too_large and b"expect" in headers:
-        raise _too_large(limit)
-    size, more = 0, True
-    while more and size < max(_LET_GO_MAX, limit.size + 1):
-        message = await receive()
-        if message["type"] == "http.disconnect":
-            raise CallerGoneError
-        chunk: bytes = message.get("body", b"")
-        if size <= limit.size:
-            chunks.append(chunk)
-        size += len(chunk)
-        more = message.get("more_body", False)
-    if too_large or size > limit.size:
-        raise _too_large(limit)
-
-
-def _too_large(limit: Limit) -> Problem:
-    message = f"A request body may have at most {limit.size} bytes."
-    return Problem(413, "request_too_large", message, headers={"Connection": "close"})
-
-
 def build_late(part: str, seconds: float) -> Problem:
     """The refusal of a request whose head or body does not come."""
     message = f"The {part} of the request did not arrive within {seconds:g} seconds."
@@ -107,33 +53,59 @@ def build_late(part: str, seconds: float) -> Problem:
 _JSON: Final = "application/json; charset=utf-8"
 
 
-@dataclass(slots=True)
 class AsgiRequest:
-    """A request: its head, and once it was read its body, or why that was refused."""
+    """A request: its head, and once it was read its body, or why that was refused.
 
-    scope: AsgiScope
-    receive: Receive
-    method: str
-    path: str
-    query: bytes
-    headers: RequestHeaders
-    body: bytes | Problem = b""
+    Several headers of one name are joined by a comma (RFC 9110).
+    """
 
-    @classmethod
-    def of(cls, scope: AsgiScope, receive: Receive) -> "AsgiRequest":
-        """The request of a scope; several headers of one name are joined by a comma (RFC 9110)."""
-        headers: dict[bytes, str] = {}
+    def __init__(self, scope: AsgiScope, receive: Receive) -> None:
+        self.scope = scope
+        self.receive = receive
+        self.method: str = scope["method"]
+        self.path: str = scope["path"]
+        self.query: bytes = scope["query_string"]
+        self.body: bytes | Problem = b""
+        self.headers: dict[bytes, str] = {}
         for name, raw in scope["headers"]:
             text = raw.decode("latin-1")
-            headers[name] = f"{headers[name]}, {text}" if name in headers else text
-        return cls(scope, receive, scope["method"], scope["path"], scope["query_string"], headers)
+            self.headers[name] = f"{self.headers[name]}, {text}" if name in self.headers else text
 
     async def read(self, limit: Limit = BODY) -> None:
-        """Reads the body; raises CallerGoneError: the connection was closed."""
+        """Reads the body, or what refuses it: 413 if it is too large, 408 if it comes too late.
+
+        A Content-Length over the limit is refused before the caller is sent `100 Continue`. A body
+        that is sent nevertheless is read up to 8 MiB and discarded, since a caller who is still
+        sending would not see the answer; the connection is then closed.
+
+        Raises:
+            CallerGoneError: the caller has closed the connection.
+        """
+        announced = self.headers.get(b"content-length", "")
+        too_large = announced.isdigit() and int(announced) > limit.size
+        # uvicorn hands over bound methods of the request's cycle, which knows whether all has come:
+        # of a whole body a time limit would cost more than the reading.
+        is_whole = getattr(getattr(self.receive, "__self__", None), "more_body", True) is False
+        chunks: list[bytes] = []
+        size, more = 0, not (too_large and b"expect" in self.headers)
         try:
-            self.body = await read_body(self.headers, self.receive, limit)
-        except Problem as problem:
-            self.body = problem
+            async with nullcontext() if is_whole else asyncio.timeout(limit.seconds):
+                while more and size < max(_LET_GO_MAX, limit.size + 1):
+                    message = await self.receive()
+                    if message["type"] == "http.disconnect":
+                        raise CallerGoneError
+                    if size <= limit.size:
+                        chunks.append(message.get("body", b""))
+                    size += len(message.get("body", b""))
+                    more = message.get("more_body", False)
+        except TimeoutError:
+            if size <= limit.size:
+                self.body = build_late("body", limit.seconds)
+                return
+        self.body = b"".join(chunks)
+        if too_large or size > limit.size:
+            why = f"A request body may have at most {limit.size} bytes."
+            self.body = Problem(413, "request_too_large", why, headers={"Connection": "close"})
 
     @property
     def content(self) -> bytes:
@@ -179,9 +151,6 @@ class HttpReply(NamedTuple):
 
     def with_headers(self, *more: tuple[str, str]) -> "HttpReply":
         return self._replace(headers=(*self.headers, *more))
-
-    def without_header(self, name: str) -> "HttpReply":
-        return self._replace(headers=tuple(line for line in self.headers if line[0] != name))
 
     def encode_headers(self) -> list[tuple[bytes, bytes]]:
         """The header lines as ASGI wants them."""

@@ -10,8 +10,8 @@ import os
 import signal
 import socket
 from asyncio import CancelledError
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable
+from contextlib import ExitStack
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -20,7 +20,7 @@ from typing import Any, Final
 import uvicorn
 
 from svc.errors import LocalError, system_words
-from svc.sandbox.app import OnServed, SandboxApp
+from svc.sandbox.app import SandboxApp
 from svc.sandbox.options import LOOPBACK, LaunchOptions
 from svc.sandbox.process.protocol import DeadlineProtocol, PortSplitter
 from svc.sandbox.process.records import RunRecord, hold, listen_on
@@ -34,28 +34,22 @@ _GRACE: Final = 0.3  # seconds for requests in flight once a stop is asked for (
 _KEEP_ALIVE: Final = 75  # seconds that an idle connection stays open
 
 
-def serve(
-    options: LaunchOptions,
-    on_ready: OnReady,
-    on_served: OnServed | None = None,
-    make_app: Callable[[LaunchOptions], SandboxApp] = SandboxApp,
-) -> None:
+def serve(app: SandboxApp, on_ready: OnReady) -> None:
     """Runs a sandbox in this process until SIGINT, SIGTERM or SIGHUP.
 
     After the signal it stops within about a second and raises the signal again. `on_ready` is
-    called when requests can be answered, `on_served` after each request.
+    called when requests can be answered.
 
     Raises:
         LocalError: when the port, the database or the state folder cannot be used.
     """
+    options = app.options
     with ExitStack() as stack:
         socks = [stack.enter_context(each) for each in listen_on(options.port, options.bind)]
         record = _record(options, socks[0].getsockname()[1])
         if options.state_dir:
             stack.enter_context(hold(options.folder, record))
-            stack.enter_context(_log_to(Path(record.log)))
-        app = make_app(options)
-        app.on_served = on_served
+            _log_to(Path(record.log))
         # Not the loop that Windows would choose: the port splitter asks which sockets can be read.
         with asyncio.Runner(loop_factory=asyncio.SelectorEventLoop) as runner:
             number = runner.run(_run(app, socks, lambda: on_ready(record)))
@@ -69,21 +63,22 @@ async def _run(app: SandboxApp, socks: list[socket.socket], on_ready: Callable[[
     config.load()
     server = uvicorn.Server(config)  # in parts: whole, it would raise the signal before all is over
     server.lifespan = config.lifespan_class(config)
-    app.under_way = server.server_state.tasks
+    state = server.server_state
+    app.under_way = state.tasks
     caught: list[int] = []
 
     def stop(number: int) -> None:
         server.should_exit, server.force_exit = True, bool(caught)
         caught.append(number)
 
-    make: Any = config.http_protocol_class
-    connect = partial(make, config=config, server_state=server.server_state, app_state={})
     with catch_signals(asyncio.get_running_loop(), STOPPING, stop):
         async with app.run():
             await server.startup(socks if config.ssl is None else [])
             if config.ssl is not None:
+                make: Any = config.http_protocol_class
+                connect = partial(make, config=config, server_state=state, app_state={})
                 splitters: Any = [PortSplitter(sock, config.ssl, connect) for sock in socks]
-                server.servers.extend(splitters)
+                server.servers += splitters
             try:
                 on_ready()
                 await server.main_loop()
@@ -99,7 +94,6 @@ def _config(app: SandboxApp) -> uvicorn.Config:
         http=protocol,
         ws="none",
         lifespan="off",
-        interface="asgi3",
         access_log=False,
         log_config=None,
         server_header=False,
@@ -125,9 +119,8 @@ def _record(options: LaunchOptions, port: int) -> RunRecord:
     )
 
 
-@contextmanager
-def _log_to(path: Path) -> Iterator[None]:
-    """Sends warnings and errors of the server to a file: a terminal gets no tracebacks."""
+def _log_to(path: Path) -> None:
+    """Sends warnings and errors of this process to a file: a terminal gets no tracebacks."""
     try:
         mode = "a" if not path.exists() or path.stat().st_size < _LOG_MAX else "w"
         handler = logging.FileHandler(path, mode=mode, encoding="utf-8")
@@ -135,13 +128,6 @@ def _log_to(path: Path) -> Iterator[None]:
     except OSError as error:
         raise LocalError(f"The log {path} cannot be written: {system_words(error)}.") from error
     handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s %(message)s"))
-    handler.setLevel(logging.WARNING)
     # Without the traceback of a request that the stop has cut off: their number is logged once.
     handler.addFilter(lambda each: not each.exc_info or each.exc_info[0] is not CancelledError)
-    root = logging.getLogger()
-    root.addHandler(handler)
-    try:
-        yield
-    finally:
-        root.removeHandler(handler)
-        handler.close()
+    logging.getLogger().addHandler(handler)

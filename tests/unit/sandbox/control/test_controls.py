@@ -1,5 +1,6 @@
 """The controls: their guard, the log of requests, triggered events, the fixtures."""
 
+import asyncio
 from pathlib import Path
 from typing import Any
 
@@ -357,8 +358,13 @@ def test_unknown_fixture_is_refused(sandbox: AsgiSandbox) -> None:
     assert sandbox.get(f"/v1/orders/{order['id']}").status == 200
     assert len(sandbox.control("/faults", method="GET").json["data"]) == 1
     assert len(sandbox.control("/requests", method="GET").json["data"]) == 2
+
+    async def begin() -> None:
+        async with SandboxApp(LaunchOptions(fixture="nothing")).run():
+            """It does not come so far."""
+
     with pytest.raises(LocalError, match="fixture"):
-        SandboxApp(LaunchOptions(fixture="nothing"))
+        asyncio.run(begin())
 
 
 def test_state_survives_a_restart(make_sandbox: Any, tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ from svc.sandbox.engine import Engine
 from svc.sandbox.http.exchange import AsgiRequest
 from svc.sandbox.parameters.problems import Problem
 from svc.sandbox.store.settings import DEFAULTS
+from svc.service.facts import SANDBOX_HEADER
 from unit.sandbox.lab import (
     BEGAN,
     Lab,
@@ -61,7 +62,7 @@ def surface_of(engine: Engine) -> Any:
     room = ControlApi(engine, RunMemory())
 
     async def app(scope: Any, receive: Any, send: Any) -> None:
-        request = AsgiRequest.of(scope, receive)
+        request = AsgiRequest(scope, receive)
         try:
             reply = await room.answer(request)
         except Problem as problem:
@@ -76,7 +77,10 @@ async def controls(lab: Lab, **options: Any) -> AsyncIterator[ControlClient]:
     """A control surface of its own."""
     async with lab.running(**options) as engine:
         transport = httpx.ASGITransport(surface_of(engine))
-        async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
+        headers = {SANDBOX_HEADER: "1"}
+        async with httpx.AsyncClient(
+            transport=transport, base_url="http://localhost", headers=headers
+        ) as client:
             yield ControlClient(engine, client)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from svc.sandbox.http.exchange import CallerGoneError, Limit, read_body
+from svc.sandbox.http.exchange import AsgiRequest, CallerGoneError, Limit, Receive
 from svc.sandbox.parameters.problems import Problem
 
 _ASKS_FIRST = {b"content-length": "5", b"expect": "100-continue"}
@@ -24,7 +24,16 @@ def reading(
             await asyncio.sleep(60)
         return waiting.pop(0)
 
-    return asyncio.run(read_body(headers, receive, limit))
+    return asyncio.run(read(headers, receive, limit))
+
+
+async def read(headers: Mapping[bytes, str], receive: Receive, limit: Limit) -> bytes:
+    """Reads the body of a request; raises Problem where it is refused."""
+    head = [(name, text.encode()) for name, text in headers.items()]
+    scope = {"method": "POST", "path": "/", "query_string": b"", "headers": head}
+    request = AsgiRequest(scope, receive)
+    await request.read(limit)
+    return request.content
 
 
 def piece(body: bytes, *, more: bool = True) -> dict[str, Any]:
@@ -59,7 +68,7 @@ def test_what_was_sent_of_a_large_body_is_read_and_let_go() -> None:
 
         headers = {b"content-length": str(sent * 1024**2)}
         with pytest.raises(Problem) as caught:
-            asyncio.run(read_body(headers, receive, Limit(1024)))
+            asyncio.run(read(headers, receive, Limit(1024)))
         assert (caught.value.status, len(waiting)) == (413, left)
 
 
@@ -89,9 +98,9 @@ def test_server_that_knows_how_far_a_body_has_come_is_believed() -> None:
     """What is whole is read; half of one is waited for no longer than any other."""
     whole, half = (Cycle(more_body=more) for more in (False, True))
     limit = Limit(5, seconds=0.01)
-    assert asyncio.run(read_body({}, whole.receive, limit)) == b"abc"
+    assert asyncio.run(read({}, whole.receive, limit)) == b"abc"
     with pytest.raises(Problem) as caught:
-        asyncio.run(read_body({}, half.receive, limit))
+        asyncio.run(read({}, half.receive, limit))
     assert caught.value.code == "request_timeout"
 
 

@@ -84,7 +84,7 @@ def test_answer_may_take_longer_than_a_head() -> None:
 
 @pytest.mark.parametrize("body", [b"", b"{}", b"{"], ids=["none", "whole", "half"])
 def test_server_tells_how_far_a_body_has_come(body: bytes) -> None:
-    """What a whole body needs no time limit for (`read_body`), as a public name of uvicorn's."""
+    """What a whole body needs no time limit for (`AsgiRequest.read`), as a public name of uvicorn's."""
     told = []
 
     async def app(_: Any, receive: Any, send: Any) -> None:
