@@ -63,14 +63,14 @@ class GrownSandbox:
         order = rows.get("order", model)
         assert order is not None
         for first in range(0, self.size, 10_000):
-            store.begin_part()
+            store.begin()
             for number in range(first, min(first + 10_000, self.size)):
                 identity = f"ord_{os.urandom(12).hex()}"
                 rows.add(
                     {**order, "id": identity, "status": "paid" if number % 100 else "cancelled"}
                 )
             store.commit()
-        store.begin_part()
+        store.begin()
         state = {**json.loads(store.meta("state") or "{}"), "sequence": store.sequence}
         store.set_meta("state", json.dumps(state))
         store.commit()
@@ -107,7 +107,7 @@ class GrownSandbox:
         self.ask("POST", "/_sandbox/clock", {"mode": "frozen"})
         self.stop()
         store = Store.open(str(self.file))
-        store.begin_part()
+        store.begin()
         shown = store.meta("state")
         assert shown is not None
         now = json.loads(shown)["clock"]["now"] // 10**6 * 10**6

@@ -1,19 +1,20 @@
 """Group commit: calls that are under way together share one fsync (promise R82).
 
 The `engine` and the job runner pass each call as a function of a `Transaction`. The functions of a
-group run one after the other, each as a part that can be undone alone, and every caller gets its
-function's result when the group is on disk.
+group run one after the other in one transaction, and every caller gets its function's result when
+that is on disk. Where a function fails after it has changed something, the transaction is taken
+back and the others are run again without it.
 """
 
 import asyncio
 import json
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import partial
-from typing import Any, Final, NamedTuple, TypeVar
+from typing import Any, Final, NamedTuple, TypeAlias, TypeVar
 
 from svc.errors import LocalError
-from svc.sandbox.clock import VirtualClock
+from svc.sandbox.clock import ClockMode, VirtualClock
 from svc.sandbox.store import INTEGER_MAX
 from svc.sandbox.store.ids import IdSource, Random
 from svc.sandbox.store.transaction import SharedState, Transaction
@@ -30,6 +31,11 @@ class _WaitingCall(NamedTuple):
     fn: Callable[[Transaction], Any]
     now: int | None
     answer: asyncio.Future[Any]
+
+
+# Where ids, clock and creation sequence stand.
+_Mark: TypeAlias = tuple[IdSource, int, tuple[ClockMode, int, int], int | None]
+_Answers: TypeAlias = Sequence[Callable[[], None]]  # what answers each of several calls
 
 
 class GroupCommit:
@@ -110,53 +116,61 @@ class GroupCommit:
             self._shared.scheduled = False
             self.on_job()
 
-    def _carry_out(self, calls: list[_WaitingCall]) -> list[Callable[[], None]]:
-        """Runs and commits calls, and returns what answers them.
+    def _carry_out(self, calls: list[_WaitingCall]) -> _Answers:
+        """Runs calls in one transaction, and returns what answers them.
 
-        Those of a group that is lost are run again one by one: only what cannot be saved fails.
-        """
-        try:
-            return self._commit_parts(calls)
-        except LocalError as error:  # memory returns to what is on disk
-            self._store.rollback()
-            self._shared.forget()
-            with suppress(LocalError):  # a disk that cannot be read either: every call fails anyway
-                self.load_state()
-            if len(calls) == 1:
-                return [partial(calls[0].answer.set_exception, error)]
-            return [answer for call in calls for answer in self._carry_out([call])]
-
-    def _commit_parts(self, calls: list[_WaitingCall]) -> list[Callable[[], None]]:
-        """Runs calls, each as a part of its own, and commits them together.
-
-        Raises:
-            LocalError: nothing of them is on disk.
+        A call that is refused has almost always changed nothing yet, and costs the others nothing.
         """
         answers: list[Callable[[], None]] = []
-        changed = False
-        for call in calls:
-            ids, changes = self._shared.ids, self._store.changes
-            drawn, moment = ids.position, self._clock.position
-            self._store.begin_part()
-            try:
-                result = self.read(call.mode, call.fn, call.now)
-            except BaseException as error:  # noqa: BLE001  raised again where the caller waits
-                answers.append(partial(call.answer.set_exception, error))
-                self._clock.rewind(moment)
-                ids.rewind(drawn)
-                self._shared.ids = ids
-                self._shared.forget()
-                self._store.end_part(undo=True)
+        begun, unchanged = self._mark(), self._store.changes
+        try:
+            self._store.begin()
+            for place, call in enumerate(calls):
+                before, changes = self._mark(), self._store.changes
+                try:
+                    result = self.read(call.mode, call.fn, call.now)
+                except BaseException as error:  # noqa: BLE001  raised again where the caller waits
+                    answers.append(partial(call.answer.set_exception, error))
+                    if self._store.changes > changes:
+                        parts = (calls[:place], [call], calls[place + 1 :])
+                        return self._carry_out_apart(begun, answers, *parts)
+                    self._return_to(before)
+                else:
+                    answers.append(partial(call.answer.set_result, result))
+                self._store.refuse_lost()
+            if self._store.changes == unchanged:  # a group of mere refusals costs no write
+                self._store.rollback()
             else:
-                answers.append(partial(call.answer.set_result, result))
-                changed = changed or self._store.changes > changes
-                self._store.end_part(undo=False)
-        if changed:  # a group of mere refusals costs no write
-            self._save_state()
-            self._store.commit()
-        else:
-            self._store.rollback()
+                self._save_state()
+                self._store.commit()
+        except LocalError as error:  # only what cannot be saved fails
+            refused = [partial(calls[0].answer.set_exception, error)]
+            return self._carry_out_apart(begun, refused, *([call] for call in calls))
         return answers
+
+    def _carry_out_apart(
+        self, begun: _Mark, answers: _Answers, *parts: list[_WaitingCall]
+    ) -> _Answers:
+        """Takes a transaction back and runs its parts again, each in one of its own.
+
+        A transaction of a single call is not run again: `answers` has what answers it.
+        """
+        self._store.rollback()
+        self._return_to(begun)
+        if sum(map(len, parts)) == 1:
+            return answers
+        return [answer for part in parts if part for answer in self._carry_out(part)]
+
+    def _mark(self) -> _Mark:
+        ids = self._shared.ids
+        return ids, ids.position, self._clock.position, self._store.sequence
+
+    def _return_to(self, mark: _Mark) -> None:
+        """Takes back what calls have changed in memory since a mark."""
+        self._shared.ids, drawn, moment, self._store.sequence = mark
+        self._shared.ids.rewind(drawn)
+        self._clock.rewind(moment)
+        self._shared.forget()
 
     def _close(self, turns: int) -> None:
         """Commits now, or up to `turns` turns of the loop later if more may come.

@@ -195,25 +195,15 @@ class Store:
         except sqlite3.Error as error:
             raise _local(error, self.path) from error
 
-    def begin_part(self) -> None:
-        """Begins a part of a transaction; the first part begins the transaction, too."""
-        self._is_first, self._counted = not self._db.in_transaction, self.sequence
-        self.write("SAVEPOINT part")
+    def begin(self) -> None:
+        """Begins a transaction."""
+        self.write("BEGIN")
 
-    def end_part(self, *, undo: bool) -> None:
-        """Makes the part one with what came before it, or takes it back.
-
-        Raises:
-            LocalError: SQLite has given up the whole transaction, as it may on a full disk.
-        """
+    def refuse_lost(self) -> None:
+        """Raises LocalError: SQLite has given up the transaction, as it may on a full disk."""
         if not self._db.in_transaction:  # else SQLite would keep what comes next
             message = f"The disk of the sandbox file {self.path} is full, or cannot be written."
             raise LocalError(message, code=DISK_FULL)
-        if undo:
-            self.sequence = self._counted
-            self.write("ROLLBACK TO part")
-        if not self._is_first:
-            self.write("RELEASE part")
 
     def commit(self) -> None:
         """Returns when the changes are on disk."""

@@ -236,30 +236,26 @@ async def test_failed_calls_leave_the_file_as_if_they_had_never_been(lab: Lab) -
     assert await left_by(*mixed) == await left_by(works, works, works)
 
 
-async def test_group_whose_part_cannot_be_taken_back_is_lost_as_a_whole(
-    lab: Lab, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The disk fills up while a neighbour is taken back: no call reports success (R82)."""
+async def test_refusals_share_the_commit_of_their_neighbours(lab: Lab, commits: list[str]) -> None:
+    """A call that fails before it changes anything costs the others nothing; one after it, a commit."""
     async with lab.running() as engine:
-        with monkeypatch.context() as broken:
 
-            def full(_: Store, *, undo: bool) -> None:
-                raise LocalError("disk full")
+        def refuse(tx: Transaction) -> None:
+            tx.new_id("ord_")
+            raise ValueError
 
-            def fails(tx: Transaction) -> None:
-                new_order(tx)
-                broken.setattr(Store, "end_part", full)
-                raise ValueError("no")
+        def fail(tx: Transaction) -> None:
+            new_order(tx)
+            raise ValueError
 
-            outcomes = await asyncio.gather(
-                engine.run("test", new_order),
-                engine.run("test", fails),
-                return_exceptions=True,
-            )
-        assert [type(outcome) for outcome in outcomes] == [LocalError] * 2
-        assert engine.read("test", lambda tx: tx.find("order")) == []
-        await engine.run("test", new_order)
-        assert len(engine.read("test", lambda tx: tx.find("order"))) == 1
+        for call, expected in ((refuse, 1), (fail, 2)):
+            commits.clear()
+            calls = (new_order, call, new_order, call)
+            runs = (engine.run("test", each) for each in calls)
+            outcomes = await asyncio.gather(*runs, return_exceptions=True)
+            assert [type(outcome) for outcome in outcomes] == [dict, ValueError] * 2
+            assert len(commits) == expected
+        assert len(engine.read("test", lambda tx: tx.find("order"))) == 4
 
 
 async def test_reset_shares_its_transaction_with_nobody(lab: Lab, commits: list[str]) -> None:

@@ -67,7 +67,7 @@ def test_no_query_reads_what_is_kept() -> None:
     """Lists, filters, jobs, deliveries and what goes after its time are found by an index."""
     with trace_statements() as (store, connection, asked):
         store.sequence = 0  # as a start takes it from what was saved
-        store.begin_part()
+        store.begin()
         read_documents(store)
         read_events(store)
         store.commit()

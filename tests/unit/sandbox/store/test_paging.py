@@ -50,7 +50,7 @@ async def pages(lab: Lab, **asked: Any) -> list[list[str]]:
 def test_deep_page_costs_what_the_second_costs(equals: dict[str, str]) -> None:
     """4,000 orders of one second: SQLite works no more for the last page than for the second."""
     store = Store.open(":memory:")
-    store.begin_part()
+    store.begin()
     for number in range(4000):
         doc = {"id": f"ord_{number}", "object": "order", "created": "2026-10-01T09:00:00Z"}
         extra = {"status": "paid", "order": "ord_1", "payment": "pay_1"}

@@ -45,7 +45,7 @@ def test_store_keeps_what_was_committed(path: Path) -> None:
     """A reopened file holds its rows and is not new any more."""
     store = Store.open(str(path))
     assert store.is_new
-    store.begin_part()
+    store.begin()
     store.write("INSERT INTO meta(name, value) VALUES('a', 'b')")
     store.commit()
     store.close()
@@ -131,18 +131,16 @@ def test_store_names_a_folder_it_cannot_use(tmp_path: Path) -> None:
         Store.open(str(tmp_path / "file" / "sandbox.db"))
 
 
-def test_store_takes_back_only_the_last_part(path: Path) -> None:
-    """What came before it stays in the transaction, which the first part begins."""
+def test_store_tells_of_a_transaction_that_is_lost(path: Path) -> None:
+    """What would be written after it is kept at once, and taken back by no rollback."""
     store = Store.open(str(path))
-    insert = "INSERT INTO meta(name, value) VALUES(?, '')"
-    for name, is_kept in (("gone", False), ("kept", True), ("gone", False), ("kept, too", True)):
-        store.begin_part()
-        store.write(insert, name)
-        store.end_part(undo=not is_kept)
-    store.commit()
-    assert store.all("SELECT name FROM meta") == [("kept",), ("kept, too",)]
+    store.begin()
+    store.write("INSERT INTO meta(name, value) VALUES('gone', '')")
+    store.refuse_lost()
+    store.rollback()
     with pytest.raises(LocalError, match="is full, or cannot be written"):
-        store.end_part(undo=False)
+        store.refuse_lost()
+    assert store.is_new
     store.close()
 
 
