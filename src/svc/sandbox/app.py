@@ -115,8 +115,6 @@ class SandboxApp:
         strict = self.options.strict_https or self.options.tls
         self._api = Api(engine, routes, memory, RateLimit(self.real_clock), strict_https=strict)
         pages = Checkout(engine)
-        # Each answers below a path: `answer` raises Problem for a refused request, `refuse` builds
-        # the answer to it.
         self._rooms: Mapping[str, Api | ControlApi | Checkout] = {
             f"{API_ROOT}/": self._api,
             _CONTROLS: ControlApi(engine, memory, cache(document.document)),
@@ -153,7 +151,10 @@ class SandboxApp:
         return self._api.refuse(problem)
 
     async def _reply(self, request: AsgiRequest) -> HttpReply | None:
-        """Returns the answer, also after an internal error; None if the client has gone."""
+        """Returns the answer of the room that has the path; None if the client has gone.
+
+        A room raises Problem for a refused request, and builds the answer to it by `refuse`.
+        """
         refuse: Callable[[Problem, AsgiRequest], HttpReply] = self._api.refuse
         path = request.path
         try:
