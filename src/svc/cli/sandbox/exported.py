@@ -129,16 +129,16 @@ def confirm_pieces(session: Session, path: Path, *, allow_remote: bool) -> bool:
                 if table == "meta":
                     tables[table] += rows
                 elif table == "docs":
-                    tables[table] += [row for row in rows if _is_endpoint(row)]
+                    tables[table] += [
+                        row
+                        for row in rows
+                        if isinstance(row, dict) and row.get("kind") == _ENDPOINT
+                    ]
     except (OSError, ValueError):
         return False
     if not allow_remote:
         _ask_where_it_sends(session, _receivers_elsewhere({"tables": tables}))
     return True
-
-
-def _is_endpoint(row: Any) -> bool:
-    return isinstance(row, dict) and row.get("kind") == _ENDPOINT
 
 
 def _receivers_elsewhere(state: dict[str, Any]) -> list[str]:

@@ -126,11 +126,6 @@ def replay(tx: Transaction, key: str, print_: str, claim: KeyClaim) -> HttpReply
     return HttpReply(stored.status, stored.body, ((REPLAYED_HEADER, "true"),))
 
 
-def store_result(tx: Transaction, key: str, print_: str, reply: HttpReply) -> None:
-    """Stores a result in the transaction of its effects; the 24 hours begin now."""
-    tx.put_result(key, print_, reply.status, reply.body)
-
-
 def _normalize(value: Any) -> Any:
     """`null` in JSON says what an empty value says in a form."""
     if isinstance(value, dict):

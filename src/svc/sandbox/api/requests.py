@@ -85,7 +85,7 @@ class Execution(NamedTuple):
         reply = idempotency.replay(tx, key, print_, claim)
         if reply is None:
             reply = self.run(tx)
-            idempotency.store_result(tx, key, print_, reply)
+            tx.put_result(key, print_, reply.status, reply.body)
         return reply
 
     def _refuse_stray(self) -> None:
@@ -224,7 +224,8 @@ class Api:
             try:
                 _check_version(context.entry.version)
                 work = decode(request, operation, identity, context.settings, caller)
-                self._note_params(context, work)
+                if isinstance(request.body, bytes) and len(request.body) <= PARAMS_MAX:
+                    context.entry.params = work.tree
                 reply = await self._carry_out(context, work, claim)
             except Problem:
                 self.memory.faults.refund(fault)
@@ -305,11 +306,6 @@ class Api:
             problem.headers.pop(auth.CHALLENGE, None)  # a browser would ask for a password
         nested = context.settings["error_envelope"] == "nested"
         return refusal(problem, context.id, nested=nested)
-
-    def _note_params(self, context: RequestContext, work: Execution) -> None:
-        body = context.request.body
-        if isinstance(body, bytes) and len(body) <= PARAMS_MAX:
-            context.entry.params = work.tree
 
     def _note(self, context: RequestContext, reply: HttpReply) -> None:
         entry = context.entry

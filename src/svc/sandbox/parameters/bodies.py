@@ -21,6 +21,7 @@ FORM_TYPE: Final = "application/x-www-form-urlencoded"
 DEPTH_MAX: Final = 32  # levels; the tables need four
 _SHOWN_MAX: Final = 40  # characters of a name in a message
 
+_SURROGATE: Final = re.compile("[\ud800-\udfff]")
 _BROKEN_ESCAPE: Final = re.compile(rb"%(?![0-9A-Fa-f]{2})")
 _NAME: Final = re.compile(r"([^\[\]]+)((?:\[[^\[\]]*\])+)")
 _BRACKET: Final = re.compile(r"\[([^\[\]]*)\]")
@@ -129,22 +130,12 @@ def _check_tree(tree: DecodedTree) -> None:
                 deeper += value.values()
             elif isinstance(value, list):
                 deeper += value
-            elif isinstance(value, str) and not _encodable(value):
+            elif isinstance(value, str) and _SURROGATE.search(value):
                 raise body_invalid("The JSON body contains half of a surrogate pair.")
         if not deeper:
             return
         level = deeper
     raise body_invalid(f"The JSON body is nested more than {DEPTH_MAX} levels deep.")
-
-
-def _encodable(text: str) -> bool:
-    if text.isascii():
-        return True
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 # --- forms --------------------------------------------------------------------------------------

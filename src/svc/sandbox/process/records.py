@@ -62,11 +62,12 @@ def _listen(host: str, port: int) -> socket.socket:
 
 def _refusal(host: str, port: int, error: OSError) -> LocalError:
     if error.errno == errno.EADDRINUSE:
+        other = port + 1 if port < PORT_MAX else 0
         return LocalError(
             f"Port {port} on {host} is taken.",
             code="port_taken",
             # No sandbox of this home: that one is known before the port is asked for.
-            hint=f"Another program has it; choose another: svc sandbox start --port {_other(port)}",
+            hint=f"Another program has it; choose another: svc sandbox start --port {other}",
         )
     return LocalError(
         f"Port {port} on {host} cannot be used: {system_words(error)}.",
@@ -75,10 +76,6 @@ def _refusal(host: str, port: int, error: OSError) -> LocalError:
         if host == LOOPBACK
         else "--bind takes an address of this machine, such as 0.0.0.0 for all",
     )
-
-
-def _other(port: int) -> int:
-    return port + 1 if port < PORT_MAX else 0
 
 
 _PATTERN: Final = "run-*.json"

@@ -151,7 +151,19 @@ def _make_list(noun: Resource, filters: tuple[str, ...]) -> CarryOut:
     """A page of a list; `filters` are fields that the store can compare (assumptions: Lists)."""
 
     def listed(tx: Transaction, _: Doc, params: Params) -> Doc:
-        return _page(tx, noun, filters, params)
+        after = params.get("starting_after")
+        try:
+            docs, more = tx.page(
+                noun.name,
+                equals={name: params[name] for name in filters if name in params},
+                bounds=params.get("created", {}),
+                limit=params.get("limit", LIMIT_DEFAULT),
+                after=after,
+            )
+        except KeyError:
+            raise resource_missing(noun.name, str(after), "starting_after", 400) from None
+        data = [public(doc) for doc in docs]
+        return {"object": "list", "url": noun.path, "data": data, "has_more": more}
 
     return listed
 
@@ -169,19 +181,3 @@ def target_of(tx: Transaction, operation: ApiOperation, identity: str) -> Doc:
     if operation.kind is None:
         return {}
     return find_named(tx, operation.kind, identity)
-
-
-def _page(tx: Transaction, noun: Resource, filters: tuple[str, ...], params: Params) -> Doc:
-    after = params.get("starting_after")
-    try:
-        docs, more = tx.page(
-            noun.name,
-            equals={name: params[name] for name in filters if name in params},
-            bounds=params.get("created", {}),
-            limit=params.get("limit", LIMIT_DEFAULT),
-            after=after,
-        )
-    except KeyError:
-        raise resource_missing(noun.name, str(after), "starting_after", 400) from None
-    data = [public(doc) for doc in docs]
-    return {"object": "list", "url": noun.path, "data": data, "has_more": more}

@@ -12,9 +12,7 @@ from svc.sandbox.api.memory import LoggedRequest, RequestLog
 from svc.sandbox.control.call import ControlCall, ControlEndpoint
 from svc.sandbox.resources.api_keys import OTHER_SECRETS
 from svc.sandbox.store import deliveries
-from svc.sandbox.store.deliveries import DeliveryRow
 from svc.sandbox.store.documents import Doc
-from svc.sandbox.store.transaction import Transaction
 
 _FAILED: Final = 500
 _POLLS_MAX: Final = 4  # retrievals of one object; a fifth is no look but a wait
@@ -126,7 +124,11 @@ def controls(log: RequestLog) -> tuple[ControlEndpoint, ...]:
 
     async def lint(call: ControlCall) -> Doc:
         requests = log.list_oldest_first(call.mode)
-        made = call.read(_deliveries)
+        made, _ = call.read(
+            lambda tx: deliveries.page(
+                tx.store, tx.mode, equals={}, limit=_DELIVERIES_MAX, after=None
+            )
+        )
         fooled = [
             url for url, reply in await call.engine.send_badly_signed(call.mode) if reply.accepted
         ]
@@ -145,11 +147,6 @@ def controls(log: RequestLog) -> tuple[ControlEndpoint, ...]:
         }
 
     return (ControlEndpoint("POST", "/lint", lint),)
-
-
-def _deliveries(tx: Transaction) -> list[DeliveryRow]:
-    rows, _ = deliveries.page(tx.store, tx.mode, equals={}, limit=_DELIVERIES_MAX, after=None)
-    return rows
 
 
 def _build_finding(rule: str, message: str, broken_by: Iterable[str]) -> Doc:
