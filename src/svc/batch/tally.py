@@ -298,6 +298,7 @@ _HELD: Final = {
     RowDecision.STOP_ROW_TOO_OLD: "unknown",
     RowDecision.STOP_ROW_FAILED: "failed",
     RowDecision.STOP_ROW_BY_HAND: "not_sent",
+    RowDecision.STOP_ROW_REWORDED: "not_sent",
     RowDecision.STOP_ROW_KEY_TAKEN: "unknown",
 }
 

@@ -1,7 +1,7 @@
 """Finds rows that seem to be done rows in other words (promise R115).
 
 `planner` asks it for each row that nothing of its batch has done: `Edits` compares the row with the
-done rows that are no longer in the file, `Reworded` with what other batches have done.
+done rows that are no longer in the file, `Reworded` with what was done outside the batch.
 """
 
 from collections import defaultdict
@@ -82,7 +82,7 @@ def _subject_of(one: Evidence) -> str:
 
 
 class Reworded:
-    """Finds rows that another batch has, or may have, done in other words.
+    """Finds rows that another batch or a single command has, or may have, done in other words.
 
     Such a row has the effect of that request, such as the same amount to the same account, and
     nothing that a merchant writes to tell payments apart differs: the reference, a value of the
@@ -105,7 +105,7 @@ class Reworded:
             age = age_of(one.settled_at or 0.0, one.server_time, times.now, times.served)
             if age <= DUPLICATE_SECONDS and facts.may_be_here(one):
                 self._by_effect[one.effect].append(one)
-                if age < EFFECT_OLD_SECONDS and one.done:
+                if age < EFFECT_OLD_SECONDS and one.done and one.batch is not None:
                     self._young.add(one)
 
     def see(self, place: int, row: BatchRow) -> None:

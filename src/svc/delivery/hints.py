@@ -34,6 +34,7 @@ from svc.service.facts import IDEMPOTENCY_RETENTION_SECONDS
 
 AGAIN: Final = "again-"
 ROW_CHANGED: Final = "row_changed"
+ROW_EDITED: Final = "row_edited"
 _HOUR_SECONDS: Final = 3600
 _SHOWN: Final = 10
 _NAMED: Final = 3
@@ -245,7 +246,7 @@ def _stop_edited(run: StoppedRun) -> Conflict:
     return _stop(
         f"Line {first.line} seems to be a row that was done and has been changed since: {both}, "
         f"and the row that made {before.object_id} is no longer in the file{more}.",
-        "row_edited",
+        ROW_EDITED,
         f"See what is done: svc get {before.object_id}; to send the changed row as well: "
         f"{line.but('--edited')}; for another occasion: {format_repeat(facts, plan, line)}",
         param="--edited",
@@ -263,7 +264,7 @@ def _stop_reworded(run: StoppedRun) -> Conflict:
     return _stop(
         f"Line {first.line} seems to be row {other.row} of the batch {_name(other)} in other "
         f"words: both move the same amount, both are about {about}, and that row {ended}{more}.",
-        "row_edited",
+        ROW_EDITED,
         f"See it: {look}; if it is the same payment, take the line out of the file; to send it as "
         f"well: {line.but('--edited')}; for another occasion: "
         f"{line.but('--run', _day(line.now))}",
@@ -293,6 +294,18 @@ def build_held_error(passed: UnsentRow, now: float, format_command: FormatComman
             outcome="not_sent",
             request=duplicate.request,
             hint="If that is this row, add --skip-done; if it is another occasion, --run LABEL",
+        )
+    if passed.decision is RowDecision.STOP_ROW_REWORDED:
+        assert duplicate is not None
+        has = f"has ({duplicate.object_id})" if duplicate.done else "may have"
+        return Conflict(
+            f"A single command {has} moved the same amount for "
+            f"{_end(passed.row.subject.partition(':')[2])}, in other words.",
+            code=ROW_EDITED,
+            outcome="not_sent",
+            request=duplicate.request,
+            hint=f"See it: svc requests show {duplicate.request}; if it is this payment, take the "
+            "row out of the file; to send it as well: --edited",
         )
     assert evidence is not None
     if passed.decision is RowDecision.STOP_ROW_FAILED:

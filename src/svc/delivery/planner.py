@@ -166,7 +166,7 @@ class _Planner:
             duplicate_state, duplicate = self._others.take(row)
             reworded = self._reworded.find(place)
             if reworded and duplicate_state in (DuplicateState.NONE, DuplicateState.OLD):
-                duplicate_state, duplicate = DuplicateState.REWORDED, reworded
+                duplicate_state, duplicate = _REWORDED[reworded.batch is None], reworded
         state = RowState(
             known,
             known is Known.UNKNOWN and evidence is not None and self._is_key_old(evidence),
@@ -247,6 +247,7 @@ class _Planner:
 
 _DECISIONS: Final = tuple(RowDecision)
 _NUMBERS: Final = {decision: number for number, decision in enumerate(_DECISIONS)}
+_REWORDED: Final = (DuplicateState.REWORDED, DuplicateState.BY_HAND_REWORDED)
 
 
 class _Shelf:

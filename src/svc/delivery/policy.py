@@ -30,6 +30,7 @@ class DuplicateState(Enum):
     RECENT = "done in another batch or label within seven days"
     REWORDED = "done, or not known to be, in another batch within seven days, in other words"
     BY_HAND = "done by a single command"
+    BY_HAND_REWORDED = "done, or not known to be, by a single command in other words"
     UNRESOLVED = "its outcome is not known"
     RUNNING = "another batch is about to send it"
 
@@ -73,6 +74,7 @@ class RowDecision(Enum):
     STOP_ROW_CHANGED = "it was, or may have been, done with other parameters"
     STOP_ROW_KEY_TAKEN = "the service knows its key with other parameters"
     STOP_ROW_BY_HAND = "a single command has done it"
+    STOP_ROW_REWORDED = "a single command has, or may have, done it in other words"
     STOP_ACCOUNT = "the account is not shown to be the same"
     STOP_OLD = "the batch was done 12 hours ago or more"
     STOP_UNRESOLVED = "a like request has no known outcome"
@@ -124,6 +126,12 @@ _ROWS: Final[tuple[_RowRule, ...]] = (
     (
         lambda row: row.duplicate_state is DuplicateState.BY_HAND and not row.may_repeat,
         RowDecision.STOP_ROW_BY_HAND,
+    ),
+    (
+        lambda row: (
+            row.duplicate_state is DuplicateState.BY_HAND_REWORDED and not row.may_send_edited
+        ),
+        RowDecision.STOP_ROW_REWORDED,
     ),
     (
         lambda row: (

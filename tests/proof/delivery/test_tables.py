@@ -26,7 +26,7 @@ from svc.delivery.policy import (
 
 
 def every_row() -> Iterator[RowState]:
-    """All 43,008 states of a row: done or not, young or old, whose, elsewhere, edited, allowed."""
+    """All 49,152 states of a row: done or not, young or old, whose, elsewhere, edited, allowed."""
     flags = [(False, True)] * 6
     for known, key_old, effect_old, account, duplicate_state in itertools.product(
         Known, (False, True), (False, True), KeyRelation, DuplicateState
@@ -74,13 +74,18 @@ def _before_any_effect(row: RowState) -> RowDecision:
             return RowDecision.ADOPT
         if not row.may_repeat:
             return RowDecision.STOP_ROW_BY_HAND
-    in_other_words = row.is_edited or row.duplicate_state == DuplicateState.REWORDED
-    if in_other_words and not row.may_send_edited:
-        return RowDecision.STOP_EDITED
+    if _is_in_other_words(row) and not row.may_send_edited:
+        by_hand = row.duplicate_state == DuplicateState.BY_HAND_REWORDED
+        return RowDecision.STOP_ROW_REWORDED if by_hand else RowDecision.STOP_EDITED
     if row.duplicate_state == DuplicateState.RECENT and not row.may_repeat:
         return RowDecision.STOP_REPEATED
     came_to_nothing = row.known in (Known.NOT_SENT, Known.REFUSED)
     return RowDecision.SAME_KEY if came_to_nothing else RowDecision.SEND
+
+
+def _is_in_other_words(row: RowState) -> bool:
+    reworded = (DuplicateState.REWORDED, DuplicateState.BY_HAND_REWORDED)
+    return row.is_edited or row.duplicate_state in reworded
 
 
 @cache
@@ -92,7 +97,7 @@ def judged_rows() -> tuple[tuple[RowState, RowDecision], ...]:
 def test_every_state_of_a_row_has_the_decision_that_a_person_wants() -> None:
     for row, wanted in judged_rows():
         assert decide_row(row) is wanted, row
-    assert len(judged_rows()) == 8 * 2 * 2 * 3 * 7 * 2**6
+    assert len(judged_rows()) == 8 * 2 * 2 * 3 * 8 * 2**6
 
 
 def test_nothing_is_sent_where_it_may_have_been_done() -> None:

@@ -90,6 +90,25 @@ def test_a_row_that_was_done_by_hand_since_is_not_sent(
     assert run(machine, path).json["skipped"] == 2  # it is kept
 
 
+def test_what_was_done_by_hand_in_other_words_is_not_sent(
+    machine: UserMachine, tmp_path: Path
+) -> None:
+    """R115: nobody types the metadata; the row is left out and told, the others are sent."""
+    by_hand = ("refunds", "create", "--payment", "pay_2", "--amount", "5000")
+    assert machine.run(*by_hand).code == 0
+    path = write(tmp_path / "r.ndjson", refund_row(1), refund_row(2))
+    held = run(machine, path)
+    assert (held.code, held.json["done"], held.json["not_sent"]) == (9, 1, 1)
+    (problem,) = held.json["problems"]
+    assert (problem["row"], problem["code"]) == (2, "row_edited")
+    assert "pay_2" in problem["message"]
+    assert machine.ledger.sent("mark-2") == []
+    check = run(machine, path, "--dry-run")
+    assert (check.json["to_send"], check.json["edited"]) == (0, 1)
+    assert run(machine, path, "--edited").json["done"] == 1
+    assert len(machine.ledger.sent("mark-2")) == 1
+
+
 @pytest.mark.parametrize("label", [(), ("--run", "w47")], ids=["unnamed", "label"])
 def test_what_a_single_command_has_done_is_told_to_other_machines(
     machine: UserMachine, tmp_path: Path, label: tuple[str, ...]

@@ -8,13 +8,15 @@ from typing import Any
 
 import pytest
 
+from support.calls import refunds
 from support.clocks import ManualClock
+from svc.client.request import prepare
 from svc.delivery.journal.batches import BatchName
-from svc.delivery.journal.entry import OBJECT_FAILED, KeyEquivalence, Settled
+from svc.delivery.journal.entry import OBJECT_FAILED, KeyEquivalence, NewIntent, Settled
 from svc.delivery.journal.sender_locks import SenderLocks
 from svc.delivery.policy import RowDecision
 from svc.state import Database
-from unit.delivery.rows import DAY, HOUR, REFUNDS, SCOPE, Desk
+from unit.delivery.rows import BASE, DAY, HOUR, REFUNDS, SCOPE, Desk
 
 DONE = Settled("done", 200, "rf_1", proved=True)
 OTHER = BatchName("/a/copy.csv", "refunds.create", SCOPE)
@@ -137,6 +139,26 @@ def test_what_has_or_may_have_moved_money_counts(
 ) -> None:
     tables.do(refund(), end=end)
     assert tables.stops(refund(reason="duplicate")) == stops
+
+
+@pytest.mark.parametrize("end", [DONE, Settled("unknown")])
+def test_what_a_single_command_has_done_in_other_words_leaves_the_row_out(
+    tables: OtherFiles, end: Settled
+) -> None:
+    """By hand nobody types the metadata; what is told apart by it is another refund."""
+    desk = tables.desk
+    call = refunds.create({"payment": "pay_1", "amount": 100})
+    prepared = prepare(call, BASE, new_key=lambda: "by-hand")
+    desk.journal.settle(desk.journal.record(NewIntent(call, prepared, SCOPE)), end)
+    todo = desk.plan(refund(item="a"), refund(200, item="a"))
+    assert todo.stop is None
+    assert [(one.row.amount, one.decision) for one in todo.held] == [
+        (100, RowDecision.STOP_ROW_REWORDED)
+    ]
+    assert len(todo.tasks) == 1
+    assert len(desk.plan(refund(item="a"), may_send_edited=True).tasks) == 1
+    assert len(desk.plan(refund(item="a"), batch=replace(REFUNDS, label="x")).tasks) == 1
+    assert len(desk.plan(refund(150, item="a"), refund(100, "pay_2", item="a")).tasks) == 2
 
 
 def test_it_counts_for_seven_days_and_for_one_account(tables: OtherFiles) -> None:

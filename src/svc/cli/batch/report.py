@@ -287,6 +287,7 @@ def _check_data(
         "failed": _count_held(todo, RowDecision.STOP_ROW_FAILED),
         "contradicted": _count_held(todo, RowDecision.STOP_ROW_CONTRADICTED),
         "done_by_hand": _count_held(todo, RowDecision.STOP_ROW_BY_HAND),
+        "edited": _count_held(todo, RowDecision.STOP_ROW_REWORDED),
         "changed": _count_held(todo, RowDecision.STOP_ROW_CHANGED),
         "known_otherwise": _count_held(todo, RowDecision.STOP_ROW_KEY_TAKEN),
         "largest": None
@@ -325,6 +326,7 @@ _HELD_WORDS: Final = {
     RowDecision.STOP_ROW_FAILED: "that were carried out and have failed",
     RowDecision.STOP_ROW_CONTRADICTED: "whose answer said something else",
     RowDecision.STOP_ROW_BY_HAND: "that a single command has carried out",
+    RowDecision.STOP_ROW_REWORDED: "that a single command has carried out in other words",
     RowDecision.STOP_ROW_CHANGED: "that were sent with other values",
     RowDecision.STOP_ROW_KEY_TAKEN: "that the service knows with other values",
 }

@@ -153,13 +153,15 @@ WHERE {} AND likeness IN ({}) AND batch_id IS NOT ?"""
 _DONE: Final = f"state = 'done' AND coalesce(error_code, '') != '{OBJECT_FAILED}'"
 # What other batches have moved, or may have moved, of late.
 _RUN_SINCE: Final = """
-SELECT id, base_url FROM batches
+SELECT id FROM batches
 WHERE operation = ? AND mode = ? AND id != ? AND last_run_at >= ?"""
 _MOVED: Final = """
 SELECT likeness, batch_id, state, id, coalesce(settled_at, last_sent_at) AS settled_at, key_hint,
   profile, object_id, world, served_at, idempotency_key, batch_row, path, encoding, body, amount,
-  currency, row_id, key_given FROM requests
-WHERE batch_id = ? AND ({} OR {}) AND coalesce(settled_at, last_sent_at) >= ?"""
+  currency, row_id, key_given, base_url FROM requests
+WHERE ({} OR {}) AND coalesce(settled_at, last_sent_at) >= ? AND """
+_OF_BATCH: Final = "batch_id = ?"
+_ALONE: Final = "batch_id IS NULL AND kind IS NOT NULL AND mode = ?"
 _HELD: Final = "SELECT id, lease FROM batches WHERE lease IS NOT NULL AND id != ?"
 _RESERVED: Final = """
 SELECT identity AS likeness, batch_id, key_hint, profile FROM reservations
@@ -301,24 +303,25 @@ class BatchTable:
         return self._duplicates(self._state.rows, batch, likenesses)
 
     def find_moved(self, batch: BatchName, effects: Iterable[str]) -> list[Duplicate]:
-        """Finds what other batches of the operation have, or may have, moved within seven days.
+        """Finds what has, or may have, been moved outside the batch within seven days.
 
-        Only requests with one of the effects; these are iterated if another batch was run of late.
+        Requests of other batches of the operation and of single commands with one of the effects;
+        these are iterated if there is such a request.
         """
+        if batch.label:  # it says that it is another occasion
+            return []
         since, here = self._clock.now() - DUPLICATE_SECONDS, place_of(batch.scope.base_url)
         asked = (batch.operation, batch.scope.mode, batch.id, since - KEY_SAFE_SECONDS)
-        ran = self._state.rows(_RUN_SINCE, asked)
-        others = [one["id"] for one in ran if place_of(one["base_url"]) == here]
-        if not others or batch.label:  # a label says that it is another occasion
-            return []
-        wanted, found = DigestIndex(), list[Duplicate]()
-        for number, effect in enumerate(effects):
-            wanted.add(effect, number)
         batches = {row["id"]: _batch_of(row) for row in self._state.rows(_EVERY_BATCH, ())}
+        found: list[Duplicate] = []
+        wanted: DigestIndex | None = None
 
         def look(row: Row) -> None:
-            effect = _effect_of(row)
-            if effect and wanted.find(effect):
+            nonlocal wanted
+            effect = _effect_of(row) if place_of(row["base_url"]) == here else ""
+            if effect:
+                wanted = wanted or _index(effects)
+            if wanted and wanted.find(effect):
                 key = row["idempotency_key"] if row["key_given"] else None
                 said = row["path"], row["encoding"], row["body"]
                 found.append(
@@ -330,8 +333,10 @@ class BatchTable:
                     )
                 )
 
-        for other in others:
-            self._state.read_each(_MOVED.format(_DONE, UNRESOLVED), (other, since), look)
+        moved = _MOVED.format(_DONE, UNRESOLVED)
+        for ran in self._state.rows(_RUN_SINCE, asked):
+            self._state.read_each(f"{moved}{_OF_BATCH}", (since, ran["id"]), look)
+        self._state.read_each(f"{moved}{_ALONE}", (since, batch.scope.mode), look)
         return found
 
     def adopt(self, batch: BatchName, requests: Sequence[str]) -> None:
@@ -408,6 +413,13 @@ def _duplicate_of(row: Row, batches: Mapping[str, BatchName]) -> Duplicate:
         row.get("served_at"),
         row.get("idempotency_key"),
     )
+
+
+def _index(digests: Iterable[str]) -> DigestIndex:
+    found = DigestIndex()
+    for number, digest in enumerate(digests):
+        found.add(digest, number)
+    return found
 
 
 def _effect_of(row: Row) -> str:
