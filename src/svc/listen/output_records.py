@@ -365,10 +365,15 @@ def name_status(status: int) -> str:
 
 def iso(seconds: float) -> str:
     """Writes unix seconds as UTC with milliseconds."""
-    whole = int(seconds)
-    return f"{_second(whole)}.{int((seconds - whole) * 1000):03d}Z"
+    return _format_millisecond(int(seconds * 1000))
+
+
+@lru_cache(maxsize=4)  # in a burst, many records are of one
+def _format_millisecond(milliseconds: int) -> str:
+    seconds, rest = divmod(milliseconds, 1000)
+    return f"{_format_second(seconds)}.{rest:03d}Z"
 
 
 @lru_cache(maxsize=2)
-def _second(whole: int) -> str:
-    return f"{datetime.fromtimestamp(whole, UTC):%Y-%m-%dT%H:%M:%S}"
+def _format_second(seconds: int) -> str:
+    return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%dT%H:%M:%S}"

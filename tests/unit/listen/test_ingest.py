@@ -296,3 +296,21 @@ def test_delivery_that_is_too_large_for_what_keeps_it_is_answered_413() -> None:
         assert told.reason == "body_too_large"
 
     inside(story)
+
+
+@pytest.mark.parametrize(
+    ("body", "found"),
+    [
+        (b'{"id":"evt_1"}', "evt_1"),
+        (b' \n{"id":"evt_1"}\n', "evt_1"),
+        (b'\xef\xbb\xbf{"id":"evt_1"}', "evt_1"),
+        ('{"id":"evt_1"}'.encode("utf-16"), "evt_1"),
+        (b'{"id":"evt_1"}{"id":"evt_2"}', ""),
+        (b'{"id":"evt_1"} and more', ""),
+        (b'[{"id":"evt_1"}]', ""),
+    ],
+)
+def test_facts_are_those_of_one_whole_object(body: bytes, found: str) -> None:
+    """R46: blanks around it, a mark and other encodings of JSON are read; what is more is none."""
+    read = read_facts(body).id
+    assert read == found if found else read.startswith("body_")

@@ -184,21 +184,22 @@ class Pump:
     # --- what goes next -------------------------------------------------------------------------
 
     def _may_start(self) -> bool:
-        probing = bool(self.health.probes and self._hand)
-        return bool(self._idle) and not (self._closed or self._resting or probing)
+        if not self._idle or self._closed or self._resting is not None:
+            return False
+        return not (self.health.probes and self._hand)
 
     def _next(self) -> OpenItem | None:
-        first = next(iter(self._due_again or self._window), None)
+        waiting = self._due_again or self._window
+        if not waiting:
+            return None
         # What was read so long ago may have been closed by another program.
-        if first is not None and self._loop.time() - first[0] > _FRESH_SECONDS:
+        if self._loop.time() - waiting[0][0] > _FRESH_SECONDS:
             self._page = self._few
             self._forget()
-        if self._due_again:
-            return self._due_again.popleft()[1]
-        if not self._window:
             return None
-        _, item = self._window.popleft()
-        self._bytes -= len(item.body)
+        _, item = waiting.popleft()
+        if waiting is self._window:
+            self._bytes -= len(item.body)
         return item
 
     def _forget(self, *back: int) -> None:

@@ -4,7 +4,7 @@ The receiver of webhooks has one `RequestReader` for each connection.
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 from http import HTTPStatus
 from typing import Final
@@ -35,9 +35,9 @@ class HttpHead:
     headers: tuple[Header, ...]
     fields: HeaderFields
 
-    def values(self, name: bytes) -> list[bytes]:
+    def values(self, name: bytes) -> Sequence[bytes]:
         """Returns all values of one header, whose name is given in lower case."""
-        return self.fields.get(name, [])
+        return self.fields.get(name, ())
 
 
 @value_class

@@ -8,7 +8,7 @@ Nothing that the quick path takes would be read differently by h11; a test compa
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
@@ -18,14 +18,15 @@ if TYPE_CHECKING:
     import h11
 
 Header = tuple[bytes, bytes]
-HeaderFields = dict[bytes, list[bytes]]  # by names in lower case
+HeaderFields = Mapping[bytes, Sequence[bytes]]  # by names in lower case
+_Field = tuple[Header, bytes, Sequence[bytes]]  # with its name in lower case and its one value
 
 # Possessive and atomic: a hostile head costs one pass, whatever it looks like.
 _NAME: Final = rb"[!#$%&'*+.^_`|~0-9A-Za-z-]++"
 _VALUE: Final = rb"(?:[\x21-\x7e\x80-\xff]++(?:[ \t]++[\x21-\x7e\x80-\xff]++)*+)?+"
 _FIELD: Final = re.compile(rb"(%s):[ \t]*+(%s)[ \t]*+" % (_NAME, _VALUE))
 _LENGTH: Final = re.compile(rb"[0-9]{1,12}")
-_USUAL_BYTES: Final = 256  # of a line that is worth remembering
+_USUAL_BYTES: Final = 64  # of a line that may come again: one with a signature does not
 
 
 @value_class
@@ -48,27 +49,35 @@ def parse_plain_head(data: bytes, first_line: re.Pattern[bytes]) -> PlainHead | 
     end = data.find(b"\r\n\r\n")
     if line is None or end < line.end() - 2:
         return None
-    found: list[tuple[Header, bytes]] = []
-    for text in data[line.end() : end].split(b"\r\n") if end > line.end() else ():
-        field = _usual_field(text) if len(text) <= _USUAL_BYTES else _field(text)
-        if field is None:
-            return None
-        found.append(field)
-    headers = [header for header, _ in found]
-    fields = {name: [header[1]] for header, name in found}
+    texts = data[line.end() : end].split(b"\r\n") if end > line.end() else []
+    try:
+        found = [
+            _usual_field(text) if len(text) <= _USUAL_BYTES else _field(text) for text in texts
+        ]
+    except _InDoubt:
+        return None
+    headers = tuple([header for header, _, _ in found])
+    fields: HeaderFields = {name: values for _, name, values in found}
     if len(fields) < len(found):  # a name came twice
         fields = fields_of(headers)
     lengths = fields.get(b"content-length", ())
     if len(lengths) > 1 or (lengths and not _LENGTH.fullmatch(lengths[0])):
         return None
     length = int(lengths[0]) if lengths else None
-    return PlainHead(line.groups(), tuple(headers), fields, length, end + 4)
+    return PlainHead(line.groups(), headers, fields, length, end + 4)
 
 
-def _field(text: bytes) -> tuple[Header, bytes] | None:
-    """Reads one line that leaves no doubt: the header, and its name in lower case."""
+class _InDoubt(Exception):  # noqa: N818  no failure: h11 decides
+    """A line may be read in more than one way."""
+
+
+def _field(text: bytes) -> _Field:
+    """Reads one line that leaves no doubt; raises _InDoubt."""
     field = _FIELD.fullmatch(text)
-    return None if field is None else ((field[1], field[2]), field[1].lower())
+    if field is None:
+        raise _InDoubt
+    name, value = field.groups()
+    return (name, value), name.lower(), (value,)
 
 
 # Most lines of a sender are those of its last request.
@@ -77,7 +86,7 @@ _usual_field: Final = lru_cache(maxsize=64)(_field)
 
 def fields_of(headers: Sequence[Header]) -> HeaderFields:
     """Returns the values of headers by their names."""
-    fields: HeaderFields = {}
+    fields: dict[bytes, list[bytes]] = {}
     for name, value in headers:
         fields.setdefault(name.lower(), []).append(value)
     return fields

@@ -125,7 +125,7 @@ class Retries:
     soonest: float | None
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class EndedEvent:
     """An event whose forwards have ended at all targets; `taken` by all of them, or `returned`."""
 

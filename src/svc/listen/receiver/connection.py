@@ -125,12 +125,12 @@ class ReceiverConnection(ReadingProtocol):
 
     def _take(self, data: bytes) -> None:
         match self.phase:
+            case Phase.SILENT:
+                self._begin(data)
             case Phase.LINGER:
                 pass
             case Phase.ANSWER:
                 self._hold(self._reader.hold(data))
-            case Phase.SILENT:
-                self._begin(data)
             case Phase.WAIT:
                 self._held += data
                 self._hold(len(self._held))
@@ -232,7 +232,7 @@ class ReceiverConnection(ReadingProtocol):
             return
         if request is not None:
             self._slots.mark_complete(self)
-            self._enter(Phase.ANSWER)
+            self.phase = Phase.ANSWER  # whose deadline counts from the first byte
             turn = self._turn = self._turn + 1
             self._hooks.request(request, lambda status: self.answer(turn, status))
             return

@@ -116,24 +116,26 @@ def read_facts(body: bytes) -> Facts:
     )
 
 
-_decode: Final = json.JSONDecoder().decode  # json.loads looks for the encoding first
+_decode: Final = json.JSONDecoder().raw_decode  # json.loads looks for the encoding first
 _TYPE_OF_TIME: Final = re.compile(r"[0-9TZ:.+-]{1,40}")
 
 
 def _json_object(body: bytes) -> dict[str, Any]:
     try:
-        value = _decode(body.decode())
+        text = body.decode()
+        value, end = _decode(text)
     except (ValueError, RecursionError):
-        value = _json_in_doubt(body)
-    return value if isinstance(value, dict) else {}
+        return _json_in_doubt(body)
+    return value if end == len(text) and isinstance(value, dict) else _json_in_doubt(body)
 
 
-def _json_in_doubt(body: bytes) -> object:
-    """Reads what is not plain UTF-8 without a mark, as json.loads guesses it."""
+def _json_in_doubt(body: bytes) -> dict[str, Any]:
+    """Reads as json.loads does what is not one object in plain UTF-8 and nothing else."""
     try:
-        return json.loads(body)
+        value = json.loads(body)
     except (ValueError, RecursionError):  # not JSON, not UTF-8, absurd numbers, absurd nesting
-        return None
+        return {}
+    return value if isinstance(value, dict) else {}
 
 
 def _find_matching(shape: re.Pattern[str], value: object) -> str:

@@ -6,6 +6,7 @@
 import json
 from binascii import b2a_base64
 from collections.abc import Callable
+from functools import lru_cache
 from json.encoder import encode_basestring_ascii as _text
 from typing import Final
 
@@ -21,14 +22,14 @@ _WORDS: Final = {True: "true", False: "false", None: "null"}
 def as_ndjson(record: ListenerRecord) -> str:
     """Writes one record as one line of JSON; ASCII only, so that nothing in it acts on a terminal.
 
-    Events and forwards, which come in thousands, have a template that gives the same line as their
-    `to_dict`.
+    Secrets are masked, except in events, whose bytes stay whole. Events and forwards, which come in
+    thousands, have a template that gives the same line as their `to_dict`.
     """
-    if isinstance(record, Forwarded):
-        return _forward_line(record)
     if isinstance(record, EventReceived):
         return _event_line(record)
-    return _ENCODE(record.to_dict()) + "\n"
+    if isinstance(record, Forwarded):
+        return _forward_line(record)
+    return redact(_ENCODE(record.to_dict()) + "\n")
 
 
 def _event_line(record: EventReceived) -> str:
@@ -46,15 +47,22 @@ def _event_line(record: EventReceived) -> str:
 
 def _forward_line(record: Forwarded) -> str:
     return (
-        f'{{"record":"forward","time":"{iso(record.time)}","id":{_text(record.id)},'
-        f'"type":{_text(record.type)},"url":{_text(record.url)},'
+        f'{{"record":"forward","time":"{iso(record.time)}","id":{_mask_text(record.id)},'
+        f'"type":{_mask_usual(record.type)},"url":{_mask_usual(record.url)},'
         f'"status":{"null" if record.status is None else record.status},'
         f'"milliseconds":{round(record.milliseconds, 3)!r},"attempt":{record.attempt},'
-        f'"error":{"null" if record.error is None else _text(record.error)},'
-        f'"reply":{_text(record.reply.decode("utf-8", "replace"))},'
+        f'"error":{"null" if record.error is None else _mask_text(record.error)},'
+        f'"reply":{_mask_text(record.reply.decode("utf-8", "replace"))},'
         f'"retry_in":{"null" if record.retry_in is None else repr(record.retry_in)},'
         f'"signed_anew":{_WORDS[record.signed_anew]}}}\n'
     )
+
+
+def _mask_text(text: str) -> str:
+    return _text(redact(text))
+
+
+_mask_usual: Final = lru_cache(maxsize=64)(_mask_text)
 
 
 def _compact(payload: bytes) -> str:
@@ -69,8 +77,8 @@ class JsonRecords:
     """Prints records as NDJSON lines, or with `array` as the elements of one JSON array.
 
     The array is written record by record; `close` ends it, and with `always` writes an empty one
-    where no record came. Secrets are masked, except in events, whose bytes stay whole. `soon` has a
-    function called a little later: what came until then is written together.
+    where no record came. `soon` has a function called a little later: what came until then is
+    written together.
     """
 
     def __init__(
@@ -93,9 +101,9 @@ class JsonRecords:
 
     def show(self, record: ListenerRecord) -> None:
         """Prints one record; where it is written at once, an OSError of the stream passes up."""
-        is_event = isinstance(record, EventReceived)
         if self._shown == "none" and (
-            is_event or (isinstance(record, Forwarded) and record.succeeded)
+            isinstance(record, EventReceived)
+            or (isinstance(record, Forwarded) and record.succeeded)
         ):
             return
         line = as_ndjson(record)
@@ -104,7 +112,7 @@ class JsonRecords:
         if self._array:
             line = (",\n" if self._begun else "[\n") + line.rstrip("\n")
             self._begun = True
-        self._lines.append(line if is_event else redact(line))
+        self._lines.append(line)
         if len(self._lines) == 1:
             self._soon(self._write)
 

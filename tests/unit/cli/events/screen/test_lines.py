@@ -4,7 +4,7 @@ import base64
 import io
 import json
 from dataclasses import replace
-from typing import Literal
+from typing import Any, Literal
 
 import pytest
 from hypothesis import given
@@ -19,10 +19,12 @@ from svc.listen.output_records import (
     LogState,
     Missed,
     Rejected,
+    StoreState,
     TargetAway,
     TunnelDown,
     TunnelUp,
 )
+from svc.redaction import redact, redact_bytes
 from svc.render.layout import LineLayout
 from svc.render.program_name import ProgramName
 from svc.render.writer import Writer
@@ -272,17 +274,18 @@ EVENTS = st.builds(
     st.one_of(st.none(), TIMES),
     st.integers(0, 9),
 )
+PLAIN_TEXT = st.text().filter(lambda text: redact(text) == text)
 FORWARDS = st.builds(
     Forwarded,
     TIMES,
-    st.text(),
-    st.text(),
-    st.text(),
+    PLAIN_TEXT,
+    PLAIN_TEXT,
+    PLAIN_TEXT,
     st.one_of(st.none(), st.integers(200, 599)),
     st.floats(0, 1e9),
     st.integers(1, 99),
-    st.one_of(st.none(), st.text()),
-    st.binary(),
+    st.one_of(st.none(), PLAIN_TEXT),
+    st.binary().filter(lambda data: redact_bytes(data) == data),
     NUMBERS,
 )
 
@@ -333,11 +336,15 @@ def test_what_a_target_says_is_masked_and_what_an_event_holds_is_whole() -> None
     """R126: for programs; the event is the customer's, and its bytes are what was signed."""
     out = io.StringIO()
     records = JsonRecords(Writer(out), array=False)
-    records.show(replace(FORWARD, status=500, reply=b"key sk_live_abcdefghijklmnop"))
-    records.show(replace(EVENT, id="sk_live_abcdefghijklmnop"))
-    first, second = (json.loads(line) for line in out.getvalue().splitlines())
-    assert first["reply"] == "key sk_live_…mnop"
+    key, masked = "sk_live_abcdefghijklmnop", "sk_live_…mnop"
+    words: dict[str, Any] = dict.fromkeys(("id", "type", "url", "error"), f"key {key}")
+    records.show(replace(FORWARD, status=500, reply=f"key {key}".encode(), **words))
+    records.show(replace(EVENT, id=key))
+    records.show(StoreState(AT, f"key {key}"))
+    first, second, third = (json.loads(line) for line in out.getvalue().splitlines())
+    assert {first[name] for name in (*words, "reply")} == {f"key {masked}"}
     assert second["payload_base64"] == base64.b64encode(EVENT.payload).decode()
+    assert third["reason"] == f"key {masked}"
 
 
 @pytest.mark.parametrize(
