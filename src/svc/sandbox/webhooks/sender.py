@@ -10,7 +10,6 @@ import asyncio
 import ssl
 import sys
 import time
-from collections import deque
 from collections.abc import AsyncIterator, Callable
 from functools import cached_property, lru_cache
 from typing import NamedTuple, Protocol, Self
@@ -78,7 +77,7 @@ class KeptConnections(httpx.AsyncBaseTransport):
         self._ca_bundle = ca_bundle
         self._kept: list[tuple[Origin, KeptConnection]] = []  # the one used last is last
         self._taken = 0
-        self._waiters: deque[asyncio.Future[None]] = deque()
+        self._room = asyncio.Semaphore(connections_max)
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         """The answer to a request; its body is read as it is asked for.
@@ -111,7 +110,7 @@ class KeptConnections(httpx.AsyncBaseTransport):
             connection.close()
 
     async def _take(self, origin: Origin) -> KeptConnection:
-        await self._room()
+        await self._room.acquire()
         self._taken += 1
         try:
             return self._reuse(origin) or await self._open(origin)
@@ -140,17 +139,6 @@ class KeptConnections(httpx.AsyncBaseTransport):
         except OSError as error:
             raise httpx.ConnectError(str(error)) from error
 
-    async def _room(self) -> None:
-        while self._taken >= self._connections_max:
-            waiter = asyncio.get_running_loop().create_future()
-            self._waiters.append(waiter)
-            try:
-                await waiter
-            except asyncio.CancelledError:
-                if waiter.done() and not waiter.cancelled():
-                    self._call_next()  # the room that was ours is another's
-                raise
-
     def _give_back(self, origin: Origin, connection: KeptConnection) -> None:
         self._leave()
         if connection.finish():
@@ -160,14 +148,7 @@ class KeptConnections(httpx.AsyncBaseTransport):
 
     def _leave(self) -> None:
         self._taken -= 1
-        self._call_next()
-
-    def _call_next(self) -> None:
-        while self._waiters:
-            waiter = self._waiters.popleft()
-            if not waiter.done():
-                waiter.set_result(None)
-                return
+        self._room.release()
 
     @cached_property
     def _context(self) -> ssl.SSLContext:

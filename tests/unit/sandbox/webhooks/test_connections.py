@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from support.servers.certificates import Authority
-from svc.sandbox.webhooks.sender import HttpSender, KeptConnections, Outgoing, ReceiverReply
+from svc.sandbox.webhooks.sender import HttpSender, Outgoing, ReceiverReply
 from unit.sandbox.lab import Lab, ScriptedReceiver, after, answer_with, serving
 
 BODY = b'{"id":"evt_1"}'
@@ -193,12 +193,19 @@ async def test_attempt_that_is_cut_short_ends_its_connection(
     assert [arrival.connection for arrival in receiver.arrivals] == [1, 2]
 
 
-async def test_room_of_who_was_cut_short_is_the_next_ones(lab: Lab) -> None:
+async def test_room_of_who_was_cut_short_is_the_next_ones(
+    lab: Lab, receiver: "ScriptedReceiver"
+) -> None:
     """An attempt that is ended just as its turn comes hands it on: nobody waits for ever."""
-    connections = KeptConnections(1)
-    connections._taken = 1
-    first, second = (asyncio.create_task(connections._room()) for _ in range(2))
-    await until(lambda: len(connections._waiters) == 2)
-    connections._leave()
-    first.cancel()
-    await asyncio.wait_for(second, 60)
+    gate = asyncio.Event()
+    receiver.answers = [after(gate, answer_with(200)), answer_with(200)]
+    sender = HttpSender(60, connections_max=1)
+    async with receiver.listening():
+        outgoing = Outgoing(receiver.url, HEADERS, BODY)
+        held, first, second = (asyncio.create_task(sender.send(outgoing)) for _ in range(3))
+        await until(lambda: receiver.arrivals)
+        gate.set()
+        await held
+        first.cancel()
+        assert (await second).code == 200
+        await sender.close()
