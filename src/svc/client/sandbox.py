@@ -27,7 +27,7 @@ from svc.client.request import prepare, uuid4
 from svc.client.retry import AttemptResult, Meaning
 from svc.clock import Clock, SystemClock
 from svc.errors import NetworkError, OutcomeUnknown, SvcError, UsageError
-from svc.service.facts import SANDBOX_HEADER, SANDBOX_ROOT, SANDBOX_STATE_MAX, is_success
+from svc.service.facts import SANDBOX_EXPORT_MAX, SANDBOX_HEADER, SANDBOX_ROOT, is_success
 
 HEALTH = Call("GET", f"{SANDBOX_ROOT}/health")
 _CONNECT_SECONDS = 3.0
@@ -93,7 +93,7 @@ class SandboxClient(WireOwner):
             from svc.client.wire.sockets import SocketWire
 
             wire = SocketWire(
-                base_url, clock=self._clock, ca_bundle=ca_bundle, body_max=SANDBOX_STATE_MAX
+                base_url, clock=self._clock, ca_bundle=ca_bundle, body_max=SANDBOX_EXPORT_MAX
             )
         self._wire = wire
         self._on_reply = on_reply

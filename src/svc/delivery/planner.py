@@ -161,12 +161,10 @@ class _Planner:
         allowed = self._facts.permissions
         if row.given_key is not None and evidence is not None:
             allowed = allowed._replace(may_send_edited=False)  # its key stands for what was sent
+        unknown = evidence if known is Known.UNKNOWN else None
         duplicate_state, duplicate = DuplicateState.NONE, None
-        if known not in EFFECTIVE or (is_edited and allowed.may_send_edited):
-            duplicate_state, duplicate = self._others.take(row)
-            reworded = self._reworded.find(place)
-            if reworded and duplicate_state in (DuplicateState.NONE, DuplicateState.OLD):
-                duplicate_state, duplicate = _REWORDED[reworded.batch is None], reworded
+        if unknown or known not in EFFECTIVE or (is_edited and allowed.may_send_edited):
+            duplicate_state, duplicate = self._find_duplicate(place, row, unknown)
         state = RowState(
             known,
             known is Known.UNKNOWN and evidence is not None and self._is_key_old(evidence),
@@ -187,6 +185,16 @@ class _Planner:
         if duplicate_state is DuplicateState.OLD:
             self._plan.noted.add(place)
         self._sort(place, row, decision)
+
+    def _find_duplicate(
+        self, place: int, row: BatchRow, unknown: Evidence | None
+    ) -> tuple[DuplicateState, Duplicate | None]:
+        state, duplicate = self._others.take(row, unknown)
+        if unknown is None and state in (DuplicateState.NONE, DuplicateState.OLD):
+            reworded = self._reworded.find(place)
+            if reworded:
+                return _REWORDED[reworded.batch is None], reworded
+        return state, duplicate
 
     def _decide(self, state: RowState) -> RowDecision:
         if state != self._state:  # rows of a file differ little, and a hash takes longer
@@ -345,11 +353,17 @@ class _Others:
             if facts.may_be_here(one):
                 self._by.setdefault(one.likeness, []).append(one)
 
-    def take(self, row: BatchRow) -> tuple[DuplicateState, Duplicate | None]:
-        """Finds the duplicate of a row that matters most: a running one first, an old one last."""
+    def take(
+        self, row: BatchRow, unknown: Evidence | None = None
+    ) -> tuple[DuplicateState, Duplicate | None]:
+        """Finds the duplicate of a row that matters most: a running one first, an old one last.
+
+        With the evidence of an unknown row, only those count that were not stopped by the row.
+        """
         found = self._by.get(row.alike or row.likeness)
         if not found:
             return DuplicateState.NONE, None
+        counted = [one for one in found if unknown is None or _was_unaware(one, unknown)]
         for kind in (
             DuplicateState.RUNNING,
             DuplicateState.UNRESOLVED,
@@ -357,7 +371,7 @@ class _Others:
             DuplicateState.RECENT,
             DuplicateState.OLD,
         ):
-            for one in found:
+            for one in counted:
                 if self._kind(one) is kind:
                     if kind is DuplicateState.BY_HAND:
                         found.remove(one)  # it uses up one row
@@ -379,6 +393,16 @@ class _Others:
         if self._facts.batch.label:
             return DuplicateState.NONE  # the label says that it is another occasion
         return DuplicateState.OLD if is_old else DuplicateState.BY_HAND
+
+
+def _was_unaware(one: Duplicate, unknown: Evidence) -> bool:
+    """Whether a duplicate was begun where the journal did not know of an unknown request.
+
+    The journal takes such a request from the results file only later, with a time in whole seconds.
+    """
+    if unknown.intent is None or one.seq is None:
+        return unknown.intent is None
+    return one.seq < unknown.intent.seq and one.created_at > unknown.at + 1
 
 
 def _is_changed(row: BatchRow, evidence: Evidence | None) -> bool:

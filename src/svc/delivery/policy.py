@@ -101,9 +101,6 @@ _ROWS: Final[tuple[_RowRule, ...]] = (
         RowDecision.STOP_ACCOUNT,
     ),
     (lambda row: row.known is Known.KEY_TAKEN, RowDecision.STOP_ROW_KEY_TAKEN),
-    (lambda row: row.known is Known.UNKNOWN and row.is_key_old, RowDecision.STOP_ROW_TOO_OLD),
-    (lambda row: row.known is Known.UNKNOWN and row.is_edited, RowDecision.STOP_ROW_CHANGED),
-    (lambda row: row.known is Known.UNKNOWN, RowDecision.SAME_KEY),
     (lambda row: row.known is Known.FAILED and row.may_retry_failed, RowDecision.RETRY_FAILED),
     (lambda row: row.known is Known.FAILED, RowDecision.STOP_ROW_FAILED),
     (lambda row: row.known is Known.CONTRADICTED, RowDecision.STOP_ROW_CONTRADICTED),
@@ -116,7 +113,8 @@ _ROWS: Final[tuple[_RowRule, ...]] = (
         RowDecision.STOP_ROW_CHANGED,
     ),
     (lambda row: row.known is Known.DONE and not row.is_edited, RowDecision.SKIP),
-    # What was not carried out: may a like request have been?
+    # May a like request have been carried out? An unknown row has such a duplicate only if the
+    # journal did not know of the row, so that no single command was stopped by it.
     (lambda row: row.duplicate_state is DuplicateState.RUNNING, RowDecision.STOP_RUNNING),
     (lambda row: row.duplicate_state is DuplicateState.UNRESOLVED, RowDecision.STOP_UNRESOLVED),
     (
@@ -127,6 +125,10 @@ _ROWS: Final[tuple[_RowRule, ...]] = (
         lambda row: row.duplicate_state is DuplicateState.BY_HAND and not row.may_repeat,
         RowDecision.STOP_ROW_BY_HAND,
     ),
+    (lambda row: row.known is Known.UNKNOWN and row.is_key_old, RowDecision.STOP_ROW_TOO_OLD),
+    (lambda row: row.known is Known.UNKNOWN and row.is_edited, RowDecision.STOP_ROW_CHANGED),
+    (lambda row: row.known is Known.UNKNOWN, RowDecision.SAME_KEY),
+    # What was not carried out.
     (
         lambda row: (
             row.duplicate_state is DuplicateState.BY_HAND_REWORDED and not row.may_send_edited

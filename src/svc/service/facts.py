@@ -167,7 +167,8 @@ SANDBOX_WORLD_HEADER: Final = "Svc-Sandbox-World"
 SANDBOX_TIME_HEADER: Final = "Svc-Sandbox-Time"
 SANDBOX_PORT: Final = 4242
 SANDBOX_STATE: Final = "sandbox_state"  # the `object` of an export
-SANDBOX_STATE_MAX: Final = 1024**3  # bytes of an export: of a million orders
+SANDBOX_STATE_MAX: Final = 1024**3  # bytes of a state that is read whole, as from a pipe
+SANDBOX_EXPORT_MAX: Final = 16 * 1024**3  # bytes of one that is read in pieces: ten million orders
 INSPECTOR_PORT: Final = 4244
 
 # --- ISO 3166-1 alpha-2 -----------------------------------------------------------------------

@@ -49,9 +49,7 @@ def _after_an_effect(row: RowState) -> RowDecision:
         case Known.KEY_TAKEN:  # done by another machine with other values, for all that is known
             return RowDecision.STOP_ROW_KEY_TAKEN
         case Known.UNKNOWN:
-            if row.is_key_old:
-                return RowDecision.STOP_ROW_TOO_OLD
-            return RowDecision.STOP_ROW_CHANGED if row.is_edited else RowDecision.SAME_KEY
+            return _elsewhere(row) or _with_its_key(row)
         case Known.FAILED:
             retry = row.may_retry_failed
             return RowDecision.RETRY_FAILED if retry else RowDecision.STOP_ROW_FAILED
@@ -64,7 +62,13 @@ def _after_an_effect(row: RowState) -> RowDecision:
     return RowDecision.SKIP
 
 
-def _before_any_effect(row: RowState) -> RowDecision:
+def _with_its_key(row: RowState) -> RowDecision:
+    if row.is_key_old:
+        return RowDecision.STOP_ROW_TOO_OLD
+    return RowDecision.STOP_ROW_CHANGED if row.is_edited else RowDecision.SAME_KEY
+
+
+def _elsewhere(row: RowState) -> RowDecision | None:
     if row.duplicate_state == DuplicateState.RUNNING:
         return RowDecision.STOP_RUNNING
     if row.duplicate_state == DuplicateState.UNRESOLVED:
@@ -74,6 +78,13 @@ def _before_any_effect(row: RowState) -> RowDecision:
             return RowDecision.ADOPT
         if not row.may_repeat:
             return RowDecision.STOP_ROW_BY_HAND
+    return None
+
+
+def _before_any_effect(row: RowState) -> RowDecision:
+    elsewhere = _elsewhere(row)
+    if elsewhere is not None:
+        return elsewhere
     if _is_in_other_words(row) and not row.may_send_edited:
         by_hand = row.duplicate_state == DuplicateState.BY_HAND_REWORDED
         return RowDecision.STOP_ROW_REWORDED if by_hand else RowDecision.STOP_EDITED

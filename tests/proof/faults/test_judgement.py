@@ -9,6 +9,7 @@ import shutil
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -107,6 +108,37 @@ def test_what_was_done_by_hand_in_other_words_is_not_sent(
     assert (check.json["to_send"], check.json["edited"]) == (0, 1)
     assert run(machine, path, "--edited").json["done"] == 1
     assert len(machine.ledger.sent("mark-2")) == 1
+
+
+def test_an_unknown_row_that_was_done_by_hand_without_the_journal_is_not_sent(
+    machine: UserMachine, tmp_path: Path
+) -> None:
+    """R115: the state is lost, so that no single command is stopped by what the batch has begun."""
+    path = write(tmp_path / "r.ndjson", refund_row(1), refund_row(2))
+    machine.ledger.spoil(*[Fault(closed)] * 4, mark="mark-2")
+    assert run(machine, path).json["unknown"] == 1
+    shutil.rmtree(machine.state)
+    told = path.with_name("r.ndjson.results.ndjson")  # a minute passes
+    sent = datetime.fromisoformat(lines(path)[1]["first_sent"])
+    before = f"{sent - timedelta(minutes=1):%Y-%m-%dT%H:%M:%SZ}"
+    told.write_text(told.read_text().replace(f"{sent:%Y-%m-%dT%H:%M:%SZ}", before))
+    by_hand = ("refunds", "create", "--payment", "pay_2", "--amount", "5000")
+    assert machine.run(*by_hand, "-d", "metadata[note]=mark-2").code == 0
+    for _ in range(2):  # the first of them takes the row into the journal
+        stopped = run(machine, path)
+        assert (stopped.code, stopped.json["skipped"], stopped.json["not_sent"]) == (9, 1, 1)
+        assert stopped.json["problems"][0]["code"] == "done_by_hand"
+    adopted = run(machine, path, "--skip-done")
+    assert (adopted.code, adopted.json["skipped"]) == (0, 2), adopted.err
+    (left,) = machine.run("requests", "list", "--unresolved", "-o", "json").json
+    assert run(machine, path).error["request"] == left["id"]  # it may have been done as well
+    resumed = machine.run("requests", "resume", left["id"], "-o", "json")
+    assert (resumed.code, resumed.error["code"]) == (6, "request_unresolved")
+    assert "might be done a second time" in resumed.error["message"]
+    assert f"then svc requests forget {left['id']}" in resumed.error["message"]
+    assert machine.run("requests", "forget", left["id"], "--yes").code == 0
+    assert run(machine, path).json["skipped"] == 2
+    assert machine.ledger.effects == {"mark-1": 1, "mark-2": 1}
 
 
 @pytest.mark.parametrize("label", [(), ("--run", "w47")], ids=["unnamed", "label"])

@@ -217,6 +217,8 @@ def test_what_was_done_or_is_open_elsewhere_is_seen(floor: Floor) -> None:
             SCOPE.profile,
             "rf_1",
             key=done.stored.idempotency_key,
+            seq=done.seq,
+            created_at=done.created_at,
         )
     ]
     assert ledger(floor).duplicates(floor.batch, [done.likeness]) == []

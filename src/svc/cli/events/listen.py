@@ -99,9 +99,10 @@ class ListenArguments(OptionSet):
         option(
             "HOW",
             "auto, none, cloudflared, ngrok or ssh:[USER@]HOST[:REMOTE_PORT]. auto starts "
-            "none for a service on this machine, else cloudflared or ngrok, whichever is there. "
-            f"With ssh, port REMOTE_PORT ({REMOTE_PORT} if left out) of 127.0.0.1 on HOST leads "
-            "here; your web server on HOST serves it as https://HOST, or as --public-url says.",
+            "none for a service on this machine, else cloudflared or ngrok, whichever is "
+            f"installed. With ssh, port REMOTE_PORT ({REMOTE_PORT} if left out) of 127.0.0.1 on "
+            "HOST leads here; your web server on HOST serves it as https://HOST, or as "
+            "--public-url says.",
         ),
     ] = "auto"
     public_url: PublicUrl = None

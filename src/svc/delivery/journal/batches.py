@@ -148,7 +148,7 @@ UNION ALL SELECT 1 FROM requests WHERE batch_id > ? LIMIT 1"""
 # What was carried out outside a batch, and what is unresolved there.
 _ELSEWHERE: Final = """
 SELECT likeness, batch_id, state, id, settled_at, key_hint, profile, object_id, world,
-  served_at, idempotency_key FROM requests
+  served_at, idempotency_key, seq, created_at FROM requests
 WHERE {} AND likeness IN ({}) AND batch_id IS NOT ?"""
 _DONE: Final = f"state = 'done' AND coalesce(error_code, '') != '{OBJECT_FAILED}'"
 # What other batches have moved, or may have moved, of late.
@@ -188,6 +188,8 @@ class Duplicate(NamedTuple):
         effect: as `likeness.effect_of` computes it; for what `BatchTable.find_moved` finds alone.
         currency: what it has moved is in.
         marks: as `likeness.read_marks` reads them, for the same.
+        seq: its number in the journal; None if a running batch has only reserved it.
+        created_at: when it was recorded.
     """
 
     likeness: str
@@ -205,6 +207,8 @@ class Duplicate(NamedTuple):
     effect: str = ""
     currency: str | None = None
     marks: tuple[tuple[str, str], ...] = ()
+    seq: int | None = None
+    created_at: float = 0.0
 
 
 class BatchTable:
@@ -412,6 +416,8 @@ def _duplicate_of(row: Row, batches: Mapping[str, BatchName]) -> Duplicate:
         row.get("world"),
         row.get("served_at"),
         row.get("idempotency_key"),
+        seq=row.get("seq"),
+        created_at=row.get("created_at") or 0.0,
     )
 
 

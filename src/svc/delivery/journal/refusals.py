@@ -134,6 +134,14 @@ DONE_ANEW: Final = SendRefusal(  # promise R91
     _DONE % "by another one, begun later at {r.begun}",
     "See it: {r.look}; to do it a second time, give its command again, do not resume",
 )
+DONE_UNAWARE: Final = SendRefusal(  # promise R115: svc did not know of this one then
+    "request_unresolved",
+    "The request {r.id} ({r.what}) was sent at {r.sent}, and its outcome is not known; {other} "
+    "carried out the same at {ended}. Sent again, it might be done a second time. Nothing was "
+    "sent now.",
+    "{r.search}; then svc requests forget {r.id}",
+    outcome="unknown",
+)
 SETTLED: Final = SendRefusal(
     "request_settled",
     "The request {r.id} ({r.what}) is settled: it {ended}. Nothing was sent.",

@@ -8,9 +8,11 @@ import hashlib
 from collections.abc import Callable, Iterable, Sequence
 from typing import Final, NamedTuple
 
+from svc.clock import utc
 from svc.delivery.journal import refusals
 from svc.delivery.journal.commands import FormatCommand
 from svc.delivery.journal.entry import (
+    OBJECT_FAILED,
     Charge,
     EntryState,
     Intent,
@@ -42,6 +44,11 @@ _NEWEST = "SELECT seq FROM requests WHERE likeness = ? ORDER BY seq DESC LIMIT 5
 LIKE = f"{SELECT} WHERE likeness = ? AND ({UNRESOLVED} OR seq IN ({_NEWEST})) ORDER BY seq DESC"
 # What was begun anew after a request that was not carried out, and was.
 _SINCE = f"{SELECT} WHERE state = 'done' AND likeness = ? AND seq > ? ORDER BY seq DESC"
+# What was begun after a request was sent, and before the journal took that from a results file
+# (with its time in seconds), and was done; of the same batch only what a single command did.
+_UNAWARE = f"""{SELECT} WHERE state = 'done' AND coalesce(error_code, '') != '{OBJECT_FAILED}'
+  AND likeness = ? AND seq < ? AND created_at > ? + 1
+  AND (batch_id IS NOT ? OR batch_row IS NULL) ORDER BY seq DESC LIMIT 1"""
 # Who is about to send the same as a row of a list.
 RESERVED = """
 SELECT name, lease, key_hint FROM reservations JOIN batches ON batches.id = batch_id
@@ -221,6 +228,8 @@ class JournalTransaction(NamedTuple):
             raise refusals.build_already_settled(intent, self.format_command)
         if not intent.is_unresolved:
             self._refuse_duplicate_of(intent)
+        elif intent.batch is not None:
+            self._refuse_done_unaware(intent)
         begun = self._begin(intent, intent.scope.key_fingerprint, server_time)
         return begun._replace(sent_with=key_fingerprint or "")
 
@@ -233,6 +242,14 @@ class JournalTransaction(NamedTuple):
                 is_done = other.state == "done"
                 refusal = refusals.DONE_ANEW if is_done else refusals.BEGUN_ANEW
                 raise refusal.about(other, self.format_command)
+
+    def _refuse_done_unaware(self, intent: Intent) -> None:
+        """Refuses an unknown request that was done anew before the journal knew of it (R115)."""
+        done = (intent.likeness, intent.seq, intent.first_sent_at, intent.batch)
+        for row in self.tx.rows(_UNAWARE, done):
+            raise refusals.DONE_UNAWARE.about(
+                intent, self.format_command, other=row["id"], ended=utc(row["settled_at"])
+            )
 
     def forget(self, intent: Intent) -> None:
         """Deletes a request; raises Conflict: a process is sending it."""

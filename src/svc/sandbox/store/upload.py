@@ -11,7 +11,7 @@ from typing import Any
 from svc.sandbox.store import sqlite
 from svc.sandbox.store.documents import compact
 from svc.sandbox.store.export import unfit
-from svc.service.facts import SANDBOX_STATE_MAX
+from svc.service.facts import SANDBOX_EXPORT_MAX
 from svc.system.spool import Spool
 
 
@@ -40,8 +40,8 @@ class StateUpload:
         for row in rows:
             text = compact(row)
             self._bytes += len(text)
-            if self._bytes > SANDBOX_STATE_MAX:
-                raise unfit(f"it is larger than {SANDBOX_STATE_MAX} bytes")
+            if self._bytes > SANDBOX_EXPORT_MAX:
+                raise unfit(f"it is larger than {SANDBOX_EXPORT_MAX} bytes")
             kept.append((text,))
         return len(kept)
 
