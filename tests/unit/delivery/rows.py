@@ -15,7 +15,6 @@ from svc.delivery.journal.entry import NO_OTHER_KEYS, Intent, KeyEquivalence, Se
 from svc.delivery.journal.journal import Journal
 from svc.delivery.journal.sender_locks import SenderLocks
 from svc.delivery.journal.stored import Scope
-from svc.delivery.likeness import effect_of
 from svc.delivery.plan import (
     BatchFacts,
     BatchPlan,
@@ -86,7 +85,7 @@ class Desk:
         read = rows(*given, row_id=row_id)
         valid = [row for row in read if isinstance(row, BatchRow)]
         alike = [row.alike for row in valid]
-        effects = [effect_of(row.subject, row.amount) for row in valid]
+        moves = [(row.subject, row.amount) for row in valid]
         begun = self.batches.find_begun_at(batch)
         facts = BatchFacts(
             batch,
@@ -99,7 +98,7 @@ class Desk:
             doubles=True,
             unseen=unseen,
             world=world,
-            moved=self.batches.find_moved(batch, effects),
+            moved=self.batches.find_moved(batch, moves),
         )
         return plan_batch(read, facts)
 

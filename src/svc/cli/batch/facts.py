@@ -30,7 +30,7 @@ from svc.delivery.gathering import EvidenceList, Gathering
 from svc.delivery.journal.batches import BatchName, BatchTable, Duplicate
 from svc.delivery.journal.entry import NO_OTHER_KEYS, OBJECT_FAILED, KeyEquivalence
 from svc.delivery.journal.journal import Journal
-from svc.delivery.likeness import effect_of, fields_of
+from svc.delivery.likeness import fields_of
 from svc.delivery.plan import CLOCKS_DIFFER_SECONDS, BatchFacts, BatchRow, BatchTimes
 from svc.delivery.policy import KeyRelation
 from svc.errors import Conflict, SvcError, UsageError
@@ -119,8 +119,8 @@ def _find_moved(batch_input: BatchInput, tables: BatchTables) -> list[Duplicate]
     """Finds what other batches have moved with the effect of a row, where that does harm."""
     if not batch_input.operation.action.twice:
         return []
-    effects = (effect_of(row.subject, row.amount) for row in _list_valid(batch_input))
-    return tables.batches.find_moved(batch_input.batch, filter(None, effects))
+    moves = ((row.subject, row.amount) for row in _list_valid(batch_input))
+    return tables.batches.find_moved(batch_input.batch, moves)
 
 
 def _find_begun_at(batch: BatchName, tables: BatchTables, gathering: Gathering) -> float | None:

@@ -159,9 +159,10 @@ _MOVED: Final = """
 SELECT likeness, batch_id, state, id, coalesce(settled_at, last_sent_at) AS settled_at, key_hint,
   profile, object_id, world, served_at, idempotency_key, batch_row, path, encoding, body, amount,
   currency, row_id, key_given, base_url FROM requests
-WHERE ({} OR {}) AND coalesce(settled_at, last_sent_at) >= ? AND """
+WHERE ({} OR {}) AND coalesce(settled_at, last_sent_at) >= ? AND {} {}"""
 _OF_BATCH: Final = "batch_id = ?"
 _ALONE: Final = "batch_id IS NULL AND kind IS NOT NULL AND mode = ?"
+_ANY: Final = "SELECT 1 FROM requests WHERE {} LIMIT 1"
 _HELD: Final = "SELECT id, lease FROM batches WHERE lease IS NOT NULL AND id != ?"
 _RESERVED: Final = """
 SELECT identity AS likeness, batch_id, key_hint, profile FROM reservations
@@ -306,41 +307,39 @@ class BatchTable:
         """Finds duplicates of rows outside their batch, by likeness (promises R5, R115)."""
         return self._duplicates(self._state.rows, batch, likenesses)
 
-    def find_moved(self, batch: BatchName, effects: Iterable[str]) -> list[Duplicate]:
+    def find_moved(
+        self, batch: BatchName, moves: Iterable[tuple[str, int | None]]
+    ) -> list[Duplicate]:
         """Finds what has, or may have, been moved outside the batch within seven days.
 
-        Requests of other batches of the operation and of single commands with one of the effects;
-        these are iterated if there is such a request.
+        Requests of other batches of the operation and of single commands, with the effect of a row.
+        `moves` are the subjects and amounts of rows; read only if there is such a request at all.
         """
-        if batch.label:  # it says that it is another occasion
+        since, mode = self._clock.now() - DUPLICATE_SECONDS, batch.scope.mode
+        asked = (batch.operation, mode, batch.id, since - KEY_SAFE_SECONDS)
+        ran = [(_OF_BATCH, row["id"]) for row in self._state.rows(_RUN_SINCE, asked)]
+        if self._state.rows(_ANY.format(_ALONE), (mode,)):
+            ran.append((_ALONE, mode))
+        if not ran or batch.label:  # a label says that it is another occasion
             return []
-        since, here = self._clock.now() - DUPLICATE_SECONDS, place_of(batch.scope.base_url)
-        asked = (batch.operation, batch.scope.mode, batch.id, since - KEY_SAFE_SECONDS)
+        wanted, amounts, found = DigestIndex(), set[int](), list[Duplicate]()
+        for number, (subject, amount) in enumerate(moves):
+            if subject and amount is not None:
+                wanted.add(effect_of(subject, amount), number)
+                amounts |= {amount} if len(amounts) <= _PIECE else set()
         batches = {row["id"]: _batch_of(row) for row in self._state.rows(_EVERY_BATCH, ())}
-        found: list[Duplicate] = []
-        wanted: DigestIndex | None = None
+        here = place_of(batch.scope.base_url)
 
         def look(row: Row) -> None:
-            nonlocal wanted
-            effect = _effect_of(row) if place_of(row["base_url"]) == here else ""
-            if effect:
-                wanted = wanted or _index(effects)
-            if wanted and wanted.find(effect):
-                key = row["idempotency_key"] if row["key_given"] else None
-                said = row["path"], row["encoding"], row["body"]
-                found.append(
-                    _duplicate_of(row, batches)._replace(
-                        row=row["batch_row"],
-                        effect=effect,
-                        currency=row["currency"],
-                        marks=read_marks(*said, row_id=row["row_id"], key=key),
-                    )
-                )
+            effect = _effect_of(row)
+            if effect and wanted.find(effect) and place_of(row["base_url"]) == here:
+                found.append(_describe_moved(row, batches, effect))
 
-        moved = _MOVED.format(_DONE, UNRESOLVED)
-        for ran in self._state.rows(_RUN_SINCE, asked):
-            self._state.read_each(f"{moved}{_OF_BATCH}", (since, ran["id"]), look)
-        self._state.read_each(f"{moved}{_ALONE}", (since, batch.scope.mode), look)
+        few = [] if len(amounts) > _PIECE else sorted(amounts)  # else any row may be one of them
+        which = f"AND amount IN ({','.join('?' * len(few))})" if few else ""
+        for where, of in ran if amounts else ():
+            moved = _MOVED.format(_DONE, UNRESOLVED, where, which)
+            self._state.read_each(moved, (since, of, *few), look)
         return found
 
     def adopt(self, batch: BatchName, requests: Sequence[str]) -> None:
@@ -421,19 +420,23 @@ def _duplicate_of(row: Row, batches: Mapping[str, BatchName]) -> Duplicate:
     )
 
 
-def _index(digests: Iterable[str]) -> DigestIndex:
-    found = DigestIndex()
-    for number, digest in enumerate(digests):
-        found.add(digest, number)
-    return found
-
-
 def _effect_of(row: Row) -> str:
     try:
         fields = fields_of(row["encoding"], row["body"])
     except UnreadableBody:
         return ""
     return effect_of(subject_of(row["path"], fields), row["amount"])
+
+
+def _describe_moved(row: Row, batches: Mapping[str, BatchName], effect: str) -> Duplicate:
+    key = row["idempotency_key"] if row["key_given"] else None
+    said = row["path"], row["encoding"], row["body"]
+    return _duplicate_of(row, batches)._replace(
+        row=row["batch_row"],
+        effect=effect,
+        currency=row["currency"],
+        marks=read_marks(*said, row_id=row["row_id"], key=key),
+    )
 
 
 def _rename_old_batches(tx: Tx) -> None:
