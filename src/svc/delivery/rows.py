@@ -154,11 +154,18 @@ def classify_error(job: RowJob, error: SvcError) -> RowEnd:
     cause = error.__cause__ if isinstance(error, OutcomeUnknown) else None
     is_ours = error.code != NOT_OURS
     stop = error if key_refused or isinstance(error, _STOPPING) or not is_ours else None
+    if isinstance(error, ReplyContradiction) and _was_contradicted(job.intent):
+        stop = None  # it was told to a person, who has run the others again
     if isinstance(cause, _KEY_REFUSED):
         stop = cause
     outcome: Outcome = "unknown" if settled is None else settled.outcome
     spent = outcome == "refused" and error.replayed and not job.intent.key_given
     return RowEnd(job, settled, outcome, error=error, stop=stop, is_spent=spent)
+
+
+def _was_contradicted(intent: Intent) -> bool:
+    """Whether an answer of an earlier run contradicted the row: then it is in doubt alone."""
+    return intent.settled is not None and intent.settled.error_code == CONTRADICTED
 
 
 def _classify_taken_key(job: RowJob, error: SvcError) -> RowEnd:
