@@ -23,31 +23,22 @@ _KEY: Final = re.compile(KEY_PATTERN)
 _CANONICAL: Final = json.JSONEncoder(sort_keys=True, separators=(",", ":"), check_circular=False)
 
 
-class InFlight:
-    """The keys whose first request is running."""
-
-    def __init__(self) -> None:
-        self._held: set[tuple[str, str]] = set()
-
-    def claim(self, mode: str, key: str | None, *, finished: bool) -> "KeyClaim":
-        """Claims a key for one request: the key is held until the claim's block ends.
-
-        `finished` says that the key has a stored result: it may be replayed any number of times at
-        once, so the key is not held. A caller that calls `replay` without a pause after this may
-        pass false: `replay` releases the key when it finds a result.
-        """
-        return KeyClaim(self._held, (mode, key or ""), holds=key is not None and not finished)
-
-
 class KeyClaim:
-    """One request's claim to a key: holds it during the block, if no other request does."""
+    """One request's claim to a key: holds it during the block, if no other request does.
+
+    `held` are the keys whose first request is running. `finished` says that the key has a stored
+    result: it may be replayed any number of times at once, so it is not held. A caller that calls
+    `replay` without a pause after this may pass false: `replay` then releases it.
+    """
 
     __slots__ = ("_held", "_holds", "_place", "_wanted")
 
-    def __init__(self, held: set[tuple[str, str]], place: tuple[str, str], *, holds: bool) -> None:
+    def __init__(
+        self, held: set[tuple[str, str]], mode: str, key: str | None, *, finished: bool
+    ) -> None:
         self._held = held
-        self._place = place
-        self._wanted = holds
+        self._place = (mode, key or "")
+        self._wanted = key is not None and not finished
         self._holds = False
 
     def __enter__(self) -> Self:

@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 
 from svc.clock import Clock
 from svc.sandbox.api import idempotency
-from svc.sandbox.api.idempotency import InFlight, KeyClaim
+from svc.sandbox.api.idempotency import KeyClaim
 from svc.sandbox.api.memory import PARAMS_MAX, LoggedRequest, RunMemory
 from svc.sandbox.engine import Engine
 from svc.sandbox.faults import chaos
@@ -180,7 +180,7 @@ class Api:
     memory: RunMemory
     limit: RateLimit
     strict_https: bool
-    _in_flight: InFlight = field(default_factory=InFlight, init=False)
+    _in_flight: set[tuple[str, str]] = field(default_factory=set, init=False)
 
     async def answer(self, request: AsgiRequest) -> HttpReply:
         """The answer to a request: the noun's, an error, or what a fault rule makes of it."""
@@ -218,7 +218,7 @@ class Api:
         )
         # Only a rule makes a pause in which others come between the claim and what is done with it.
         finished = fault is not None and self._is_finished(context)
-        with self._in_flight.claim(context.mode, key, finished=finished) as claim:
+        with KeyClaim(self._in_flight, context.mode, key, finished=finished) as claim:
             if fault and (broken := await self.memory.faults.apply(fault, "before", None)):
                 return broken
             try:

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from support.sandbox_calls import AsgiSandbox
-from svc.sandbox.api.idempotency import InFlight, fingerprint
+from svc.sandbox.api.idempotency import KeyClaim, fingerprint
 
 FORM = (
     "currency=EUR&amount=12900&shipping[country]=DE&shipping[postal_code]=10115"
@@ -346,37 +346,37 @@ def test_the_checkout_does_not_take_idempotency_keys(sandbox: AsgiSandbox) -> No
 
 def test_loser_of_a_race_leaves_the_key_to_its_winner() -> None:
     """R81: being turned away releases nothing; only the end of the first request does."""
-    keys = InFlight()
-    with keys.claim("test", "k1", finished=False) as first:
+    held: set[tuple[str, str]] = set()
+    with KeyClaim(held, "test", "k1", finished=False) as first:
         for _ in range(2):
-            with keys.claim("test", "k1", finished=False) as later:
+            with KeyClaim(held, "test", "k1", finished=False) as later:
                 assert (first.free, later.free) == (True, False)
-        with keys.claim("live", "k1", finished=False) as elsewhere:
+        with KeyClaim(held, "live", "k1", finished=False) as elsewhere:
             assert elsewhere.free
-    with keys.claim("test", "k1", finished=False) as again:
+    with KeyClaim(held, "test", "k1", finished=False) as again:
         assert again.free
 
 
 def test_requests_without_a_key_never_hold_each_other() -> None:
     """R81: they have nothing in common, also with one whose request has ended."""
-    keys = InFlight()
+    held: set[tuple[str, str]] = set()
     with (
-        keys.claim("test", None, finished=False) as one,
-        keys.claim("test", None, finished=False) as other,
-        keys.claim("test", "k1", finished=True) as replayed,
-        keys.claim("test", "k1", finished=True) as too,
+        KeyClaim(held, "test", None, finished=False) as one,
+        KeyClaim(held, "test", None, finished=False) as other,
+        KeyClaim(held, "test", "k1", finished=True) as replayed,
+        KeyClaim(held, "test", "k1", finished=True) as too,
     ):
         assert all(claim.free for claim in (one, other, replayed, too))
 
 
 def test_key_that_was_let_go_is_free_before_the_end_and_stays_with_who_has_it_next() -> None:
     """R81: a replay lets go of its key, and its end takes nothing from the next request."""
-    keys = InFlight()
-    with keys.claim("test", "k1", finished=False) as replayed:
+    held: set[tuple[str, str]] = set()
+    with KeyClaim(held, "test", "k1", finished=False) as replayed:
         replayed.release()
-        following = keys.claim("test", "k1", finished=False)
+        following = KeyClaim(held, "test", "k1", finished=False)
         assert following.__enter__().free
-    with keys.claim("test", "k1", finished=False) as third:
+    with KeyClaim(held, "test", "k1", finished=False) as third:
         assert not third.free
     following.release()
 
