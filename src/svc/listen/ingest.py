@@ -104,7 +104,8 @@ class Ingest:
         livemode = delivery.facts.livemode
         wrong_mode = livemode is not None and livemode != self._live
         targets: Sequence[AnyTarget] = ()
-        if not wrong_mode and self._is_wanted(delivery):
+        wanted = self._is_wanted(delivery)
+        if wanted and not wrong_mode:
             targets = self._plan.routes.match(delivery.facts.type)
         outcome: DeliveryOutcome | None = None if targets else "unrouted"
         if wrong_mode:
@@ -118,7 +119,7 @@ class Ingest:
                 return
             self._deps.pending_acks.start(key, answer)
         self._deps.writer.store(
-            inbound, lambda stored: self._handle_stored(inbound, stored, answer)
+            inbound, lambda stored: self._handle_stored(inbound, stored, answer, wanted=wanted)
         )
 
     def refuse(self, status: int, head: HttpHead | None, largest: int) -> None:
@@ -142,7 +143,12 @@ class Ingest:
         return where is None or where(delivery.body)
 
     def _handle_stored(
-        self, inbound: InboundEvent, stored: StoreResult | LocalError, answer: Answer
+        self,
+        inbound: InboundEvent,
+        stored: StoreResult | LocalError,
+        answer: Answer,
+        *,
+        wanted: bool,
     ) -> None:
         delivery, outcome = inbound.delivery, inbound.outcome
         if isinstance(stored, LocalError):
@@ -159,7 +165,7 @@ class Ingest:
             if self._waits:
                 self._deps.pending_acks.release((delivery.facts.id, delivery.body), 200)
             answer(200)
-        if not self._is_wanted(delivery):
+        if not wanted:
             return
         self._note_received(inbound, duplicate=stored.duplicate, wrong_mode=outcome == "withheld")
         if outcome == "unrouted" and not stored.duplicate:

@@ -341,7 +341,7 @@ class Pump:
             return
         ailing = fast and self.health.is_ailing(item)
         verdict: ForwardVerdict = "done" if reply.is_taken else "failed"
-        later = retry_in(self._options.retry, reply, item.attempt)
+        later = None if verdict == "done" else retry_in(self._options.retry, reply, item.attempt)
         if later is not None:
             verdict = "later"
             if fast and reply.trouble == "closed" and self._alone != item.seq:

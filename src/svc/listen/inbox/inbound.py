@@ -47,9 +47,9 @@ class InboundStore:
 
     def store(self, tx: Tx, inbound_events: Sequence[InboundEvent]) -> list[StoreResult]:
         """Stores a group of events; raises sqlite3.Error: SQLite refuses one of them."""
-        events = [_identity(inbound) for inbound in inbound_events]
-        known = self._find_known(tx, list(dict.fromkeys(event_id for event_id, _ in events)))
-        if known or len(set(events)) < len(events):
+        ids = list(dict.fromkeys([inbound.delivery.facts.id for inbound in inbound_events]))
+        known = self._find_known(tx, ids)
+        if known or len(ids) < len(inbound_events):
             return self._store_some(tx, known, inbound_events)
         return self._insert(tx, inbound_events)
 

@@ -64,8 +64,7 @@ class QuickInbox(SqliteInbox):
     def store_at_once(self, batch: Batch) -> list[StoreResult | LocalError] | None:
         if self._ids.are_many:
             return None
-        size = sum(len(one.delivery.body) for one in batch.inbound_events)
-        if self._mean > _SYNC_SECONDS_MAX or size > _BODIES_MAX:
+        if self._mean > _SYNC_SECONDS_MAX or _count_bytes(batch) > _BODIES_MAX:
             return None
         stored = self._writing.write_at_once(lambda tx: self._write(tx, batch, whole=True))
         if stored is not None:
@@ -108,6 +107,9 @@ def open_inbox(
 
 def _size_of(batch: Batch) -> int:
     """About how many bytes of log a group makes."""
-    bodies = sum(len(one.delivery.body) for one in batch.inbound_events)
     rows = 2 * len(batch.inbound_events) + len(batch.attempts)
-    return _COMMIT_BYTES + bodies + rows * _ROW_BYTES
+    return _COMMIT_BYTES + _count_bytes(batch) + rows * _ROW_BYTES
+
+
+def _count_bytes(batch: Batch) -> int:
+    return sum([len(one.delivery.body) for one in batch.inbound_events])

@@ -58,11 +58,11 @@ class Slots:
         """
         if not self._has_room(client):
             self._evict()
-        if self._has_room(client):
-            self._hold(client)
-            return True
-        self._queue.append(client)
-        return False
+            if not self._has_room(client):
+                self._queue.append(client)
+                return False
+        self._hold(client)
+        return True
 
     def mark_complete(self, client: SlotHolder) -> None:
         """Notes that a request is complete: it is no longer ended for another client."""
