@@ -44,6 +44,8 @@ def test_profiles_are_created_listed_used_and_removed(svc: Svc) -> None:
     }
     svc.ok("profiles", "create", "outlet", "--base-url", URL, "--api-version", "2026-03-01")
     assert [each["name"] for each in svc.ok("profiles", "list")] == ["shop", "outlet"]
+    shown = svc("profiles", "list", "-o", "human").out
+    assert [word in shown for word in ("AUTH", "basic", "2026-03-01")] == [True] * 3
     assert svc.ok("profiles", "use", "outlet")["active"]
     assert svc.ok("config", "get", "active_profile") == "outlet"
     removed = svc("profiles", "remove", "outlet", "--yes")

@@ -329,6 +329,7 @@ def test_a_person_is_reminded_once_a_day(at_terminal: AtTerminal, aged: Age, sta
     assert words.endswith("svc keys roll --profile default --live")
     assert "Reminder" not in at_terminal("", *COMMAND).out
     change(state, "UPDATE reminders SET told_at = told_at - ?", DAY)
+    assert "Reminder" not in at_terminal("", *COMMAND).out  # it is looked once a day, no more
     looked = state.parent / "reminders.looked"
     os.utime(looked, (time.time() - DAY,) * 2)
     assert "Reminder" in at_terminal("", *COMMAND).out

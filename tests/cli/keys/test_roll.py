@@ -161,6 +161,23 @@ def test_the_new_key_takes_the_old_ones_place(
     assert svc("orders", "list").code == 0
 
 
+def test_a_new_key_that_cannot_be_noted_is_in_its_place_all_the_same(
+    svc: Svc, stored: Any, dashboard: Dashboard, fake_ring: FakeRing, isolated: Path
+) -> None:
+    """Whoever reads of a full disk would take the old key for the one that is stored."""
+    facts = isolated / "state" / "state.db"
+    with closing(sqlite3.connect(facts)) as state:
+        state.execute(
+            "CREATE TRIGGER full BEFORE INSERT ON key_facts BEGIN SELECT RAISE(FAIL, 'x'); END"
+        )
+        state.commit()
+    secret = dashboard.roll(stored["id"])
+    rolled = svc("keys", "roll", "--stdin", stdin=secret)
+    assert rolled.code == 10
+    assert rolled.error["message"].startswith("The new key is in its place, but not noted. ")
+    assert list(fake_ring.items.values()) == [secret]
+
+
 def test_people_are_told_what_was_not_checked(svc: Svc, stored: Any, dashboard: Dashboard) -> None:
     """An account without objects cannot be told from another one."""
     shown = svc("keys", "roll", "--stdin", "-o", "human", stdin=dashboard.roll(stored["id"]))

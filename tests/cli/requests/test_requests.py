@@ -83,6 +83,7 @@ def test_resume_ends_in_the_one_order(svc: Svc, sandbox: Sandbox, unknown: str) 
     shown = svc.ok("requests", "show", unknown)
     assert (shown["status"], shown["object_id"], shown["sendings"]) == ("done", order["id"], 2)
     assert shown["body"]["amount"] == 12900
+    assert listed["created"] <= shown["last_sent"]
     assert len({one["idempotency_key"] for one in posts(sandbox)}) == 1
 
 

@@ -12,6 +12,7 @@ import pytest
 
 from support.clocks import ManualClock
 from support.listening import NOW, TargetServer
+from support.suite.patience import until
 from support.team.log import (
     KEY,
     ORIGIN,
@@ -65,6 +66,20 @@ def test_event_is_in_the_log_once_under_its_own_id(server: Servers) -> None:
     headers = stored(server, 1)
     assert headers["Nats-Msg-Id"] == "evt_1"
     assert headers["Svc-Received-At"] == f"{NOW:.3f}"
+
+
+def test_the_place_before_a_moment_is_where_the_log_ended_then(server: Servers) -> None:
+    """Who reads since then goes on behind the last event of before, and knows the log by it."""
+    with connect(server) as connection:
+        publish(connection, [1, 2, 3])
+        ended = connection.run(streams.end_of(connection, "test"))
+        moment = time.time() + 0.01
+        until(lambda: time.time() > moment + 0.01)
+        publish(connection, [4, 5])
+        assert connection.run(streams.before(connection, "test", moment)) == ended
+        assert connection.run(streams.before(connection, "test", 0.0)).seq == 0
+        after = connection.run(streams.before(connection, "test", time.time() + 60))
+        assert after == connection.run(streams.end_of(connection, "test"))
 
 
 @pytest.mark.usefixtures("needed")

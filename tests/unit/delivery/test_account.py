@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 
 from svc.client.call import Call
-from svc.delivery.account import is_owner
+from svc.delivery.account import KeyMatcher, is_owner
+from svc.delivery.journal.entry import KeyEquivalence
 from svc.errors import Forbidden, NotFound
 
 OWN, MISSING, HIDDEN, LOST = "ord_own", "ord_missing", "ord_hidden", "ord_lost"
@@ -44,6 +45,22 @@ def test_an_account_is_known_by_the_objects_that_its_key_reads(
 ) -> None:
     """One that is read is proof; of another account only if all are missing."""
     assert is_owner(ObjectServer(), identifiers) is owner  # type: ignore[arg-type]
+
+
+def test_other_keys_are_of_the_account_whose_objects_they_have_made() -> None:
+    """R91: one that a roll links to the key in use is asked for nothing; of the rest nothing is guessed."""
+    made = {"ours": [OWN], "theirs": [MISSING], "restricted": [HIDDEN, OWN], "unused": []}
+    service = ObjectServer()
+    journal: Any = SimpleNamespace(list_made_with=lambda one, _: made[one])
+    scope: Any = SimpleNamespace(key_fingerprint="in use")
+    rolls = [{"older", "old"}, {"old", "in use"}]
+    matcher = KeyMatcher(journal, service, scope, lambda: rolls)  # type: ignore[arg-type]
+    found = matcher.compare(["in use", "older", "ours", "theirs", "unused"])
+    linked = frozenset({"in use", "old", "older"})
+    assert found == KeyEquivalence(linked | {"ours"}, frozenset({"theirs"}))
+    assert sorted(service.asked) == [MISSING, OWN]
+    assert matcher.is_own("restricted")
+    assert not matcher.is_own("unused")
 
 
 def test_answers_that_contradict_each_other_prove_nothing() -> None:

@@ -1,10 +1,15 @@
 """JSON in colours."""
 
+import io
 import re
+from typing import Any
 
 import pytest
 
+from support.on_terminal import TtyStream
+from svc.render.output import Output
 from svc.render.style import highlight
+from unit.render.samples import NOW
 
 TEXT = """{
   "a\\"b": "c: \\"null\\"",
@@ -26,3 +31,13 @@ def test_each_kind_of_token_has_a_style() -> None:
 def test_nothing_but_colour_is_added(text: str) -> None:
     """Without it the text is what it was."""
     assert re.sub(r"\x1b\[[0-9;]*m", "", highlight(text)) == text
+
+
+@pytest.mark.parametrize("stream", [TtyStream(), io.StringIO()], ids=["terminal", "file"])
+def test_only_a_terminal_gets_colour(stream: io.StringIO) -> None:
+    """R75: a program that reads JSON gets JSON."""
+    told: Any = {"width": 80, "now": lambda: NOW, "color": True}
+    output = Output(format="json", stdout=stream, stderr=io.StringIO(), **told)
+    output.value({"paid": True})
+    said = '{\n  "paid": true\n}\n'
+    assert stream.getvalue() == (highlight(said) if stream.isatty() else said)

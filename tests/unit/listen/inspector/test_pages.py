@@ -107,6 +107,9 @@ def texts(page: str) -> str:
     return html.unescape(re.sub(r"<[^>]+>", "\n", page))
 
 
+CLASSES = re.compile(r'\bclass="([^"]*)"')
+
+
 def rows(page: str) -> list[str]:
     """The paths of the deliveries in the list."""
     return re.findall(r'class="row [^"]*" href="/[0-9a-f]{32}/([^"?]*)', page)
@@ -147,6 +150,21 @@ def test_pages_are_of_elements_that_browsers_know(watched: WatchedListener) -> N
     watched.settled(1)
     used = set(re.findall(r"<([a-z]\w*)", watched.get().body + watched.get("delivery/evt_2").body))
     assert {"section", "form"} <= used <= KNOWN_ELEMENTS, used - KNOWN_ELEMENTS
+
+
+def test_each_class_of_a_page_and_each_colour_has_its_style(watched: WatchedListener) -> None:
+    """Else a part stands there as it may, or in no colour at all."""
+    watched.send(event(1))
+    watched.send(event(2, "payment.failed"))
+    watched.settled(2)
+    pages = [watched.get(path).body for path in ("", "delivery/evt_1", "delivery/evt_2")]
+    sheet = watched.get("style.css").body
+    styled = set(re.findall(r"\.([a-z][\w-]*)", sheet))
+    used = {word for page in pages for text in CLASSES.findall(page) for word in text.split()}
+    assert {"row", "hint", "mark"} <= used
+    assert used - styled <= {"headers", "payload", "raw", "test"}  # parts that look like all
+    named = set(re.findall(r"(--[a-z-]+):", sheet))
+    assert set(re.findall(r"var\((--[a-z-]+)\)", sheet)) == named
 
 
 def test_each_label_of_the_filter_is_of_a_control(watched: WatchedListener) -> None:

@@ -248,8 +248,10 @@ def test_every_field_has_label_and_autocomplete(shop: Shop, path: Any) -> None:
 @pytest.mark.parametrize("tag", ["en", "de", "fr", "es", "ja"])
 def test_notes_for_developers_are_english_and_marked(shop: Shop, path: Any, tag: str) -> None:
     """They are set apart from what a shopper would see, in every language of the page."""
-    note = shop.get(path(shop.order(), lang=tag)).one("aside")
+    page = shop.get(path(shop.order(), lang=tag))
+    note = page.one("aside")
     assert note.attrs["lang"] == "en"
+    assert "One click fills the form and pays." in [each.text for each in page.all("p")]
     assert note.text.startswith("For developers")
 
 
