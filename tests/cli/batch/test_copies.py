@@ -68,7 +68,13 @@ def test_a_copy_with_new_references_or_a_column_is_not_paid_again(
 def test_tomorrows_file_and_a_second_invoice_are_ordinary(
     svc: Svc, run: str, tmp_path: Path
 ) -> None:
-    """Another reference on the same account is another payment; so is the file of another day."""
+    """Another reference on the same account is another payment; so is the file of another day.
+
+    And so is the same number of another currency.
+    """
+    pounds = payouts(tmp_path / "d.csv", ("Ana", ANA, "SAL-1"), more="x")
+    Path(pounds).write_text(Path(pounds).read_text().replace("EUR", "GBP"))
+    assert svc.ok("batch", "payouts.create", pounds)["done"] == 1
     more = payouts(tmp_path / "b.csv", ("Ana", ANA, "INV-9"))
     assert svc.ok("batch", "payouts.create", more)["done"] == 1
     svc.ok("sandbox", "advance", "13h")

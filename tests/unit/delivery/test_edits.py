@@ -11,6 +11,7 @@ import pytest
 from support.calls import refunds
 from support.clocks import ManualClock
 from svc.client.request import prepare
+from svc.delivery.journal import batches
 from svc.delivery.journal.batches import BatchName
 from svc.delivery.journal.entry import OBJECT_FAILED, KeyEquivalence, NewIntent, Settled
 from svc.delivery.journal.sender_locks import SenderLocks
@@ -173,6 +174,25 @@ def test_it_counts_for_seven_days_and_for_one_account(tables: OtherFiles) -> Non
     assert tables.stops(row) == 1
     tables.clock.advance(2)
     assert tables.stops(row) == 0
+
+
+def test_what_another_service_or_mode_has_is_no_request_of_this_one(tables: OtherFiles) -> None:
+    """The same name, and all that is done is elsewhere."""
+    tables.do(refund())
+    row = refund(reason="duplicate")
+    for elsewhere in ({"base_url": "https://other.example.com"}, {"mode": "live"}):
+        scope = SCOPE._replace(**elsewhere)
+        assert tables.stops(row, batch=replace(OTHER, scope=scope)) == 0
+    assert tables.stops(row) == 1
+
+
+def test_a_file_of_more_amounts_than_a_statement_takes_is_compared_as_well(
+    tables: OtherFiles, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tables.do(refund(), refund(200), refund(300))
+    monkeypatch.setattr(batches, "_PIECE", 2)
+    copies = [refund(amount, reason="duplicate") for amount in (100, 200, 300)]
+    assert tables.stops(*copies) == 3
 
 
 def test_the_same_row_stops_as_what_it_is(tables: OtherFiles) -> None:
