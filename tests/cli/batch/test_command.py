@@ -278,6 +278,7 @@ def test_a_dry_run_checks_every_row_and_sends_nothing(
         "orders.create: 4 rows: 3 to send, 1 invalid. Nothing was sent.",
         "To send: 258.00 EUR (2 rows), 1 JPY (1 row)",
     ]
+    assert "The largest: 129.00 EUR in line 2, 1 JPY in line 5\n" in human.err
 
 
 @pytest.mark.effect_of("batch", "--dry-run")
@@ -583,7 +584,7 @@ def test_live_mode_needs_yes_where_nobody_can_be_asked(
     refused = live(svc, path)
     assert refused.code == 2
     said = refused.error["message"]
-    assert "create 3 orders (258.00 EUR (2 rows), 500 JPY (1 row)); live mode" in said
+    assert "create 3 orders (258.00 EUR (2 rows), 500 JPY (1 row)); The largest: " in said
     assert "--yes" in said
     assert sandbox.control("GET", "/requests")["data"] == []
     done = live(svc, path, "--yes")

@@ -271,7 +271,8 @@ def note_left_out(batch_input: BatchInput) -> str | None:
 def _check_data(
     batch_input: BatchInput, todo: BatchPlan, money: Money, lines: list[ResultLine]
 ) -> dict[str, Any]:
-    row = _find_largest(todo.tasks.rows())
+    largest = _find_largest(todo.tasks.rows())
+    row = largest[0] if len(largest) == 1 else None
     return {
         "object": "batch_check",
         "operation": batch_input.operation.name,
@@ -358,28 +359,30 @@ def _remarks(todo: BatchPlan, rows: Sequence[BatchRow] | None = None) -> list[st
     """The largest row, and rows that ask for the same, so that a slip is seen before it is sent."""
     found = []
     largest = _find_largest(todo.tasks.rows() if rows is None else rows)
-    if largest is not None and len(todo.tasks) > 1:
-        amount = format_amount(largest.amount or 0, str(largest.currency))
-        found.append(f"The largest: {amount} in line {largest.line}")
+    if largest and len(todo.tasks) > len(largest):
+        told = ", ".join(
+            f"{format_amount(row.amount or 0, str(row.currency))} in line {row.line}"
+            for row in largest
+        )
+        found.append(f"The largest: {told}")
     for lines in _equal(todo)[:3]:
         told = ", ".join(map(str, lines[:10]))
         found.append(f"{len(lines)} rows ask for the same: the lines {told}")
     return found
 
 
-def _find_largest(sent: Iterable[BatchRow]) -> BatchRow | None:
-    """The row with the largest amount, where the file has one currency."""
-    largest: BatchRow | None = None
+def _find_largest(sent: Iterable[BatchRow]) -> list[BatchRow]:
+    """The row with the largest amount of each currency; none where a row's currency is unknown."""
+    largest: dict[str, BatchRow] = {}
     for row in sent:
         if row.amount is None:
             continue
-        if largest is None:
-            largest = row
-        elif row.currency != largest.currency:
-            return None
-        elif row.amount > (largest.amount or 0):
-            largest = row
-    return largest if largest is not None and largest.currency else None
+        if not row.currency:
+            return []
+        known = largest.setdefault(row.currency, row)
+        if row.amount > (known.amount or 0):
+            largest[row.currency] = row
+    return [largest[currency] for currency in sorted(largest)]
 
 
 def _equal(todo: BatchPlan) -> list[list[int]]:
