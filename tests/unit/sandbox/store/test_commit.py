@@ -1,7 +1,9 @@
 """Group commit: together on disk, apart in failure (R82)."""
 
 import asyncio
+import random
 from collections.abc import Callable
+from itertools import count
 
 import pytest
 
@@ -441,3 +443,59 @@ async def test_what_was_removed_is_no_longer_known(lab: "Lab") -> None:
         found = engine.read("test", lambda tx: api_keys.find(tx, key["secret"]))
         assert found is not None
         assert found["type"] == "restricted"
+
+
+def make_call(number: int, kind: str) -> Callable[[Transaction], tuple[str, int]]:
+    """A call that makes an order, and ends as its kind says; `refuse` changes nothing first."""
+
+    def call(tx: Transaction) -> tuple[str, int]:
+        drawn = tx.new_id("ord_")
+        if kind == "refuse":
+            raise ValueError(drawn)
+        tx.move_balance("EUR", 1)
+        order = new_order(tx)
+        tx.put_result(f"k{number}", "print", 200, b"{}")
+        if kind == "fail":
+            raise ValueError(drawn)
+        if kind == "lose":
+            tx.store.rollback()
+        return order["id"], number
+
+    return call
+
+
+@pytest.mark.parametrize("seed", range(12))
+async def test_each_call_of_any_group_is_done_once_or_not_at_all(
+    lab: Lab, monkeypatch: pytest.MonkeyPatch, seed: int
+) -> None:
+    """Whatever fails beside it, and though the disk be full now and then (R82)."""
+    draw, commit = random.Random(seed), Store.commit
+
+    def fill_up_sometimes(store: Store) -> None:
+        if seed % 2 and draw.random() < 0.3:
+            raise LocalError("disk full")
+        commit(store)
+
+    async with lab.running() as engine:
+        monkeypatch.setattr(Store, "commit", fill_up_sometimes)
+        done: list[tuple[str, int]] = []
+        numbers = count()
+        for _ in range(4):
+            kinds = draw.choices(["ok", "refuse", "fail", "lose"], [4, 1, 1, 1], k=8)
+            runs = [engine.run("test", make_call(next(numbers), kind)) for kind in kinds]
+            outcomes = await asyncio.gather(*runs, return_exceptions=True)
+            for kind, outcome in zip(kinds, outcomes, strict=True):
+                expected = {"ok": tuple, "lose": LocalError}.get(kind, ValueError)
+                is_full = kind == "ok" and seed % 2 and isinstance(outcome, LocalError)
+                assert is_full or isinstance(outcome, expected)
+            done += [outcome for outcome in outcomes if isinstance(outcome, tuple)]
+        monkeypatch.undo()
+
+        def look(tx: Transaction) -> tuple[int, set[str], list[int]]:
+            orders = {order["id"] for order in tx.find("order")}
+            kept = [each for each in range(next(numbers)) if tx.get_result(f"k{each}")]
+            return tx.balance("EUR"), orders, kept
+
+        ids, kept = {identity for identity, _ in done}, [number for _, number in done]
+        assert engine.read("test", look) == (len(done), ids, kept)
+        assert len(ids) == len(done)
