@@ -75,6 +75,16 @@ def test_what_cannot_be_meant_is_one_line(
     assert len(result.err) < 1000
 
 
+@pytest.mark.parametrize("words", [("requests", "show"), ("events", "replay")])
+def test_an_argument_of_bytes_that_are_no_text_is_told_by_its_number(
+    words: tuple[str, ...], svc: Svc
+) -> None:
+    """As a shell counts: what was typed cannot be shown."""
+    result = svc(*words, os.fsdecode(b"a\xff"), env=NOWHERE)
+    assert (result.code, result.error["code"]) == (2, "argument_invalid")
+    assert result.error["message"].startswith("Argument 3 is not UTF-8 text.")
+
+
 @pytest.mark.parametrize(
     "words",
     [

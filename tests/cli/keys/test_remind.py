@@ -387,3 +387,11 @@ def test_a_reminder_never_fails_a_command(at_terminal: AtTerminal, aged: Age, st
     assert done.code == 0
     assert "Error" not in done.out
     assert "state.db.corrupt-1" in "".join(done.out.split())
+
+
+def test_no_reminder_is_a_table_of_its_columns(svc: Svc) -> None:
+    """A sheet that is read every day has the same columns on a day without any."""
+    told = svc("keys", "remind", "-o", "csv", env={"SVC_API_KEY": ""})
+    assert told.code == 0
+    assert told.out.startswith("object,type,name,status,profile,origin,mode,source,")
+    assert len(told.out.splitlines()) == 1

@@ -105,6 +105,7 @@ def test_no_other_page_is_told(shop: Shop, path: Any, parent: str) -> None:
     """A page elsewhere cannot name itself, and nothing of what it named is in the policy."""
     page = shop.get(path(shop.order(), parent=parent))
     assert page.status == 400
+    assert "?parent=http://localhost:3000" in page.one("aside").text
     assert "frame-ancestors 'none';" in page.headers["content-security-policy"]
 
 
