@@ -186,6 +186,9 @@ def test_options_of_many_commands_are_sent(svc: Svc, sandbox: Sandbox) -> None:
     assert body == {"shipping": {"country": "DE"}, "amount": 5}
 
 
+HOSTS = ("--host", "a.example", "--host", "b.example", "--host", "c.example")
+
+
 @pytest.mark.parametrize(
     ("options", "shown"),
     [
@@ -193,7 +196,7 @@ def test_options_of_many_commands_are_sent(svc: Svc, sandbox: Sandbox) -> None:
         (("--name", "other"), 'server_name: "other-1"'),
         (("--events-per-minute", "1000"), "max_file_store: 20GB"),
         (("--max-file-store", "20GiB"), "max_file_store: 20G"),
-        (("--host", "a.example", "--host", "b.example", "--host", "c.example"), "a.example:6222"),
+        (HOSTS, "a.example:6222"),
         (("--systemd",), "[Service]"),
         (("--trial",), 'listen: "127.0.0.1:4222"'),
         (("--single",), "# The one server of the log shop"),
@@ -222,6 +225,20 @@ def test_a_template_is_written_for_what_is_asked(
     argv = plain[:3] + options if options[0] == "--name" else plain + options
     done = svc(*argv)
     assert (done.code, shown in done.out) == (0, True), done.out + done.err
+
+
+@pytest.mark.parametrize(
+    "options",
+    [HOSTS[:4], (*HOSTS[:4], *HOSTS[2:4]), ("--trial", *HOSTS), ("--single", "--node", "2")],
+    ids=" ".join,
+)
+def test_a_template_for_servers_that_there_are_not_is_refused(
+    svc: Svc, options: tuple[str, ...]
+) -> None:
+    """The error names the option that is in the way."""
+    done = svc("events", "log", "template", "--name", "shop", *options)
+    assert (done.code, done.out) == (2, "")
+    assert done.error["param"] == ("--node" if "--node" in options else "--host")
 
 
 @pytest.mark.effect_of("sandbox trigger", "--data")
