@@ -323,6 +323,13 @@ def is_near(test: str, module: str) -> bool:
     return test.startswith((f"tests/unit/{room}/", word))
 
 
+def rooms_of(module: str) -> list[str]:
+    """A module's room, and for a command the one that it drives: what processes do is held there."""
+    room, *rest = module.removesuffix(".py").split("/")
+    word = rest[0] if room == "cli" and rest else ""
+    return [room, *([{"events": "listen"}.get(word, word)] if word else [])]
+
+
 def read_second_sets(text: str) -> dict[str, list[str]]:
     """What the README of the tests says to run second, by room."""
     rows = re.findall(r"^\| `(\w+)` \|[^|]+\|[^|]+\| `([^`]+)` \|", text, re.MULTILINE)
@@ -416,7 +423,7 @@ class MutantsCopy(TreeCopy):
         text = file.read_text(encoding="utf-8")
         near, far = self._choose(mutant)
         folders = self._find_folders(mutant.module)
-        second = self._second.get(mutant.module.partition("/")[0], [])
+        second = [one for room in rooms_of(mutant.module) for one in self._second.get(room, [])]
         for place, tests in (("near", near), ("near", folders), ("far", far), ("second", second)):
             skipped: list[str] = []
             while tests:

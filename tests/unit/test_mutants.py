@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.mutants import SOURCE, is_near, read_second_sets
+from benchmarks.mutants import SOURCE, is_near, read_second_sets, rooms_of
 from benchmarks.tree_copy import ROOT
 
 
@@ -32,3 +32,19 @@ def test_each_room_has_tests_that_are_run_second() -> None:
 )
 def test_near_is_what_has_the_name_of_the_room(test: str, module: str, near: bool) -> None:
     assert is_near(test, module) is near
+
+
+@pytest.mark.parametrize(
+    ("module", "rooms"),
+    [
+        ("cli/events/from_log.py", ["cli", "listen"]),
+        ("cli/keys/roll.py", ["cli", "keys"]),
+        ("cli/requests.py", ["cli", "requests"]),
+        ("listen/log/group.py", ["listen"]),
+        ("money.py", ["money"]),
+    ],
+)
+def test_a_command_is_held_by_the_tests_of_what_it_drives_as_well(
+    module: str, rooms: list[str]
+) -> None:
+    assert rooms_of(module) == rooms
