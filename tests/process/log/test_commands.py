@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from support.forks.program import Forking
-from support.listening import TargetServer
+from support.listening import TargetServer, status_line
 from support.running import Sandbox, Svc
 from support.suite.patience import patient, until
 from support.team.commands import RunningCommand, TeamCommands, server_of
@@ -68,6 +68,27 @@ def test_an_event_goes_through_the_whole_team(  # noqa: PLR0915  one story
     missed = team.run("anna", *audit, code=11)
     kinds = sorted(one["type"] for one in json.loads(missed.out))
     assert kinds == ["dispute.opened", "order.paid", "payment.captured"]
+
+
+def test_what_the_target_of_a_job_refuses_is_put_aside_and_a_laptops_is_not(
+    team: TeamCommands, forking: Forking
+) -> None:
+    """R129: the answer goes to the log for a group alone; a laptop has its own inbox for that."""
+    with TargetServer(lambda _: status_line(422)) as target, ExitStack() as open_:
+        to = ("--forward-to", str(target.port))
+        receiver = RunningCommand(forking, team, "receiver", "receive", "--to", team.url)
+        laptop = RunningCommand(forking, team, "anna", "listen", "--from", team.url, *to)
+        for one in (receiver, laptop):
+            open_.callback(one.end)
+            one.wait("ready")
+        team.svc("sandbox", "trigger", "order.paid")
+        laptop.wait("forward", 2)
+        group = ("listen", "--from", team.url, "--group", "ci", "--from-start", "all", *to)
+        job = RunningCommand(forking, team, "ci", *group)
+        open_.callback(job.end)
+        job.wait("forward", 2)
+        status = ("events", "log", "status", "--from", team.url)
+        until(lambda: team.run("admin", *status).json["failed"] == 2)
 
 
 @pytest.mark.effect_of("events receive", "--no-copy")
