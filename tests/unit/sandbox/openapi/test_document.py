@@ -91,6 +91,14 @@ def test_what_many_schemas_share_says_what_it_is() -> None:
     assert named == [*SHARED.values()]
 
 
+def test_what_is_answered_once_stands_in_the_answer_to_the_making_alone() -> None:
+    """A client that is made of the document would look for a secret where there is none, or not."""
+    schemas = DOCUMENT["components"]["schemas"]
+    for name, field in (("Order", "client_secret"), ("WebhookEndpoint", "secret")):
+        assert field in schemas[f"New{name}"]["properties"]
+        assert field not in schemas[name]["properties"]
+
+
 def test_an_amount_that_was_given_is_answered_as_a_number() -> None:
     """Between the same bounds; one that the service has reckoned may be larger."""
     amounts = DOCUMENT["components"]["schemas"]["Order"]["properties"]
