@@ -429,9 +429,9 @@ class MutantsCopy(TreeCopy):
             while tests:
                 (self.folder / "asked.txt").write_text("\n".join(tests), encoding="utf-8")
                 file.write_text(applied(mutant, text), encoding="utf-8")
-                more = [f"--deselect={one}" for one in skipped]
-                if tests is not near and (mutant.at_import or tests is not far):
-                    more += ["-n3"]  # many, or whole folders whose tests mostly wait
+                # Many, or whole folders whose tests mostly wait.
+                is_wide = tests is not near and (mutant.at_import or tests is not far)
+                more = [*(f"--deselect={one}" for one in skipped), *(["-n3"] if is_wide else [])]
                 try:
                     code = self.pytest("-x", *more, "@asked.txt", seconds=LIMIT_SECONDS)
                 finally:
@@ -440,8 +440,11 @@ class MutantsCopy(TreeCopy):
                     break
                 failed = self._read_failed()
                 # In a copy, or on a busy machine, a test of processes may fail without a change.
-                if tests is near or not failed or self.pytest(failed) == 0:
+                noticed = tests is near or (code > 0 and not failed)
+                if noticed or self.pytest(failed or "@asked.txt", seconds=LIMIT_SECONDS) == 0:
                     return f"{place:6} {failed or f'exit code {code}'}"
+                if not failed:  # it takes too long without the change as well
+                    break
                 skipped.append(failed)
         return ""
 
