@@ -4,7 +4,7 @@ A promise in seconds is made for a machine that has them to give. Where others w
 as well, the same work takes longer by as much, and that is seen from here only in part: what others
 wanted a moment ago, or what the machine's own host gave to others. So beside other tests a promise
 is given three times as long again. It holds as it stands with SVC_TEST_AT_REST=1, by which the gate
-runs the tests of such promises once more, alone and one after the other.
+runs the tests of such promises once more, alone, one for each core.
 """
 
 import os
