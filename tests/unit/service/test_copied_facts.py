@@ -62,9 +62,9 @@ NAMED = {
     "delivery/likeness.py": (
         (
             "account_holder_name account_number bank_code bank_name bic city destination iban line1 "
-            "line2 payment postal_code"
+            "line2 payment postal_code reference"
         ),
-        "which differences make no other recipient (R5)",
+        "which differences make no other recipient (R5), and which tell payments apart (R115)",
     ),
     "listen/examine/events.py": (
         "amount_captured captured country paid",
