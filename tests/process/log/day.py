@@ -296,14 +296,19 @@ class Day:
             self.ledger.acknowledged.add(f"evt_{number}")
             time.sleep(PAUSE_SECONDS)
 
-    def flows(self, seconds: float = 60) -> None:
-        """Waits until what is sent from now on reaches everybody again."""
+    def flows(self, seconds: float = 60, revive: "Callable[[], object]" = list) -> None:
+        """Waits until what is sent from now on reaches everybody again; `revive` starts who ended."""
         known = set(self.ledger.acknowledged)
         wait_for(lambda: len(self.ledger.acknowledged) > len(known) + SENDERS, seconds)
         wanted = set(self.ledger.acknowledged) - known
         servers = {name: one.server for name, one in self.targets.items()}
         try:
-            wait_for(lambda: all(wanted <= set(one.ids) for one in servers.values()), seconds)
+
+            def reached() -> bool:
+                revive()
+                return all(wanted <= set(one.ids) for one in servers.values())
+
+            wait_for(reached, seconds)
         except AssertionError:
             missing = {name: sorted(wanted - set(one.ids)) for name, one in servers.items()}
             raise AssertionError(missing, self.log("admin", "status")["groups"]) from None

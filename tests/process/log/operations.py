@@ -74,7 +74,8 @@ def all_are_killed_by_turns(day: Day) -> None:
         time.sleep(drawn.uniform(0.8, 2.2))
         revived(day)
     wait_for(lambda: not revived(day) and day.current(), 90)
-    day.flows()
+    # One that was begun without a leader ends only when it has waited for one.
+    day.flows(120, revive=lambda: revived(day))
 
 
 def revived(day: Day) -> list[Member]:
