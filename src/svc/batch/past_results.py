@@ -35,6 +35,7 @@ class PastResults(NamedTuple):
         damaged: how many lines cannot be read, without the last line of a killed run.
         is_torn: whether a kill or a full disk has cut off the last line.
         newest: the latest time of a line (Unix seconds); 0 without lines.
+        begun: the earliest time of a line, also of a row that was not sent; None without times.
         others: the lines of another batch, which is to be overwritten.
         other: the id of that batch.
     """
@@ -44,6 +45,7 @@ class PastResults(NamedTuple):
     damaged: int = 0
     is_torn: bool = False
     newest: float = 0.0
+    begun: float | None = None
     others: Sequence[Evidence] = ()
     other: str | None = None
 
@@ -62,14 +64,17 @@ def read_lines(file: BinaryIO, ids: Collection[str]) -> PastResults:
     """Reads the lines of an open file; `ids` are those of the batch, also in an older version."""
     found, others = Spool(build_evidence), Spool(build_evidence)
     is_old, is_torn, damaged, newest, other = False, False, 0, 0.0, None
+    begun: float | None = None
     for text in file:
         try:
-            writer, line = _parse(text, ids)
+            writer, at, line = _parse(text, ids)
         except (ValueError, _DamagedLineError):
             is_cut = not text.endswith(b"\n")  # else no kill and no full disk has done it
             damaged += not is_cut
             is_torn = is_cut and (len(found) > 0 or find_writer(BytesIO(text)) in ids)
             continue
+        if at and writer in ids:
+            begun = min(begun or at, at)
         if line is None:
             continue
         if writer not in ids:
@@ -79,11 +84,11 @@ def read_lines(file: BinaryIO, ids: Collection[str]) -> PastResults:
         found.append(flatten_evidence(line))
         is_old = is_old or not (line.at and line.alike)
         newest = max(newest, line.at)
-    return PastResults(found, is_old, damaged, is_torn, newest, others, other)
+    return PastResults(found, is_old, damaged, is_torn, newest, begun, others, other)
 
 
-def _parse(text: bytes, ids: Collection[str]) -> tuple[str | None, Evidence | None]:
-    """Parses a line to the id of its batch and its row; None for a row that was not sent.
+def _parse(text: bytes, ids: Collection[str]) -> tuple[str | None, float, Evidence | None]:
+    """Parses a line to the id of its batch, its time and its row; None for a row that was not sent.
 
     Raises:
         ValueError, _DamagedLineError: no run of this batch has written the line.
@@ -95,20 +100,21 @@ def _parse(text: bytes, ids: Collection[str]) -> tuple[str | None, Evidence | No
     code = error.get("code") if isinstance(error, dict) else None
     writer = line.get("import")
     if not isinstance(writer, str):
-        return None, None
+        return None, 0.0, None
     if outcome not in _OUTCOMES or not isinstance(code, str | None):
         return _refuse_own(writer, ids)
+    at = seconds_of(str(line.get("first_sent"))) or 0.0
     is_by_hand = code == DONE_BY_HAND and line.get("first_sent") is not None
     if outcome not in _TELLING and not is_by_hand:
-        return writer, None
+        return writer, at, None
     if not isinstance(key, str):
         return _refuse_own(writer, ids)
     row = line.get("row")
-    return writer, Evidence(
+    found = Evidence(
         read_outcome(outcome, code),
         "",
         key,
-        seconds_of(str(line.get("first_sent"))) or 0.0,
+        at,
         None,
         line.get("id"),
         line.get("request"),
@@ -119,10 +125,11 @@ def _parse(text: bytes, ids: Collection[str]) -> tuple[str | None, Evidence | No
         line.get("row_id"),
         line.get("about"),
     )
+    return writer, at, found
 
 
-def _refuse_own(writer: str, ids: Collection[str]) -> tuple[str, None]:
+def _refuse_own(writer: str, ids: Collection[str]) -> tuple[str, float, None]:
     """Refuses a damaged line of this batch; of another batch's it is left out."""
     if writer in ids:
         raise _DamagedLineError
-    return writer, None
+    return writer, 0.0, None

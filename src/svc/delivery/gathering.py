@@ -196,7 +196,6 @@ class Gathering:
     sandbox, None for other services; requests of a state before a reset are left out.
 
     Attributes:
-        first_sent: the earliest time of a line; None without lines.
         by_hand: lines of rows done by single commands that the journal does not have.
         unrecorded: how many requests only the lines have.
         untold: how many requests only the journal has.
@@ -216,7 +215,6 @@ class Gathering:
         self._found = EvidenceList()
         self._by_key = DigestIndex()
         self._taken = bytearray(len(lines))
-        self.first_sent: float | None = None
         self.by_hand: list[Evidence] = []
         self.unrecorded = 0
         self.untold = 0
@@ -225,8 +223,6 @@ class Gathering:
                 self._taken[number] = True
                 continue
             self._by_key.add(_mark_key(line.key), number)
-            if line.at:
-                self.first_sent = min(self.first_sent or line.at, line.at)
 
     def add(self, intent: Intent) -> None:
         """Adds a request of the journal; `finish` follows the last one."""

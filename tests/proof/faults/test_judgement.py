@@ -141,6 +141,25 @@ def test_an_unknown_row_that_was_done_by_hand_without_the_journal_is_not_sent(
     assert machine.ledger.effects == {"mark-1": 1, "mark-2": 1}
 
 
+def test_what_was_done_by_hand_while_a_batch_was_under_way_is_never_old(
+    machine: UserMachine, tmp_path: Path
+) -> None:
+    """R115: the state is lost, and the results file has only rows that were not sent."""
+    path = write(tmp_path / "r.ndjson", refund_row(2))
+    machine.ledger.spoil(Fault(says(404, "no such route")), mark="mark-2")
+    assert run(machine, path).json["refused"] == 1
+    shutil.rmtree(machine.state)
+    age_results(path, 24)
+    by_hand = ("refunds", "create", "--payment", "pay_2", "--amount", "5000")
+    assert machine.run(*by_hand, "-d", "metadata[note]=mark-2").code == 0
+    age(machine, 10 * 24)
+    age_results(path, 10 * 24)
+    held = run(machine, path)
+    assert (held.code, held.json["problems"][0]["code"]) == (9, "done_by_hand")
+    assert run(machine, path, "--skip-done").json["skipped"] == 1
+    assert machine.ledger.effects == {"mark-2": 1}
+
+
 @pytest.mark.parametrize("label", [(), ("--run", "w47")], ids=["unnamed", "label"])
 def test_what_a_single_command_has_done_is_told_to_other_machines(
     machine: UserMachine, tmp_path: Path, label: tuple[str, ...]

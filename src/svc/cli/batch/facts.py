@@ -82,7 +82,7 @@ def collect_facts(
         duplicates,
         _account_of_check(session, evidence, [*duplicates, *moved]) if is_check else NO_OTHER_KEYS,
         "" if is_check else session.key.fingerprint,
-        BatchTimes(session.clock.now(), served, None, _find_begun_at(batch, tables, gathering)),
+        BatchTimes(session.clock.now(), served, None, _find_begun_at(batch, tables, past)),
         options.permissions,
         action.twice,
         world=world,
@@ -123,9 +123,9 @@ def _find_moved(batch_input: BatchInput, tables: BatchTables) -> list[Duplicate]
     return tables.batches.find_moved(batch_input.batch, moves)
 
 
-def _find_begun_at(batch: BatchName, tables: BatchTables, gathering: Gathering) -> float | None:
+def _find_begun_at(batch: BatchName, tables: BatchTables, past: PastResults) -> float | None:
     """When a batch with this label was begun, on this machine or according to its results file."""
-    told = tables.batches.find_begun_at(batch), gathering.first_sent
+    told = tables.batches.find_begun_at(batch), past.begun
     return min((at for at in told if at is not None), default=None)
 
 
