@@ -8,7 +8,7 @@ outcome is not known, then one that was not carried out; only after these does i
 """
 
 from array import array
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from typing import Final
 
@@ -115,6 +115,7 @@ class _Planner:
                 self._likenesses.add(row.likeness)
             edits.see(row, number)
             if number is None or self._facts.evidence.get_known(number) not in EFFECTIVE:
+                self._others.see(row)
                 self._reworded.see(place, row)
         self._matches.append(-1 if number is None else number)
 
@@ -352,6 +353,12 @@ class _Others:
         for one in facts.duplicates:
             if facts.may_be_here(one):
                 self._by.setdefault(one.likeness, []).append(one)
+        self._unsent: Counter[str] = Counter()  # rows of these likenesses, none of them sent yet
+
+    def see(self, row: BatchRow) -> None:
+        """Counts a row that was not sent, which uses up a single command before an unknown one."""
+        if self._by and (likeness := row.alike or row.likeness) in self._by:
+            self._unsent[likeness] += 1
 
     def take(
         self, row: BatchRow, unknown: Evidence | None = None
@@ -360,10 +367,16 @@ class _Others:
 
         With the evidence of an unknown row, only those count that were not stopped by the row.
         """
-        found = self._by.get(row.alike or row.likeness)
+        likeness = row.alike or row.likeness
+        found = self._by.get(likeness)
         if not found:
             return DuplicateState.NONE, None
-        counted = [one for one in found if unknown is None or _was_unaware(one, unknown)]
+        counted = found
+        if unknown is None:
+            self._unsent[likeness] -= 1
+        else:
+            counted = [one for one in found if _was_unaware(one, unknown)]
+            counted = counted[: max(len(counted) - self._unsent[likeness], 0)]
         for kind in (
             DuplicateState.RUNNING,
             DuplicateState.UNRESOLVED,
@@ -400,9 +413,9 @@ def _was_unaware(one: Duplicate, unknown: Evidence) -> bool:
 
     The journal takes such a request from the results file only later, with a time in whole seconds.
     """
-    if unknown.intent is None or one.seq is None:
-        return unknown.intent is None
-    return one.seq < unknown.intent.seq and one.created_at > unknown.at + 1
+    if one.seq is None or one.created_at <= unknown.at + 1:
+        return False
+    return unknown.intent is None or one.seq < unknown.intent.seq
 
 
 def _is_changed(row: BatchRow, evidence: Evidence | None) -> bool:

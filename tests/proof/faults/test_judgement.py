@@ -65,6 +65,13 @@ def age_results(path: Path, hours: int) -> None:
     name.write_text("".join(json.dumps(line) + "\n" for line in found))
 
 
+def wait_a_minute(path: Path, sent: str) -> None:
+    """Time passes for the lines of a results file that say this time."""
+    name = path.with_name(f"{path.name}.results.ndjson")
+    before = f"{datetime.fromisoformat(sent) - timedelta(minutes=1):%Y-%m-%dT%H:%M:%SZ}"
+    name.write_text(name.read_text().replace(sent, before))
+
+
 def busy(machine: UserMachine, mark: int, times: int = 4) -> None:
     limited = says(429, refusal("rate_limited", "rate_limit_error"))
     machine.ledger.spoil(*[Fault(limited)] * times, mark=f"mark-{mark}")
@@ -118,10 +125,7 @@ def test_an_unknown_row_that_was_done_by_hand_without_the_journal_is_not_sent(
     machine.ledger.spoil(*[Fault(closed)] * 4, mark="mark-2")
     assert run(machine, path).json["unknown"] == 1
     shutil.rmtree(machine.state)
-    told = path.with_name("r.ndjson.results.ndjson")  # a minute passes
-    sent = datetime.fromisoformat(lines(path)[1]["first_sent"])
-    before = f"{sent - timedelta(minutes=1):%Y-%m-%dT%H:%M:%SZ}"
-    told.write_text(told.read_text().replace(f"{sent:%Y-%m-%dT%H:%M:%SZ}", before))
+    wait_a_minute(path, lines(path)[1]["first_sent"])
     by_hand = ("refunds", "create", "--payment", "pay_2", "--amount", "5000")
     assert machine.run(*by_hand, "-d", "metadata[note]=mark-2").code == 0
     for _ in range(2):  # the first of them takes the row into the journal

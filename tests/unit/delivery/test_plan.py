@@ -379,6 +379,16 @@ def test_the_results_file_tells_where_the_journal_is_lost(desk: Desk) -> None:
     desk.sender_locks.close()
 
 
+def test_a_single_command_counts_first_for_the_equal_row_that_was_not_sent(desk: Desk) -> None:
+    """R115: two are wanted; the unknown one is settled under its own key, and none is made anew."""
+    line = past(desk, "unknown", 100, HOUR)._replace(key_fingerprint=SCOPE.key_fingerprint)
+    single(desk, 100, DONE)
+    both = desk.plan(100, 100, lines=(line,), unseen=KeyRelation.SAME, may_skip_done=True)
+    assert (amounts(both.adopted), [task.key for task in both.tasks]) == ([100], [line.key])
+    alone = desk.plan(100, lines=(line,), unseen=KeyRelation.SAME, may_skip_done=True)
+    assert (amounts(alone.adopted), amounts(alone.tasks)) == ([100], [])
+
+
 def test_a_results_file_of_another_account_or_day_skips_nothing(desk: Desk) -> None:
     """R115, R118: what nothing shows to be of this account stops, and so does what is old."""
     young, old = past(desk, "done", 100, HOUR), past(desk, "done", 100, 13 * HOUR)

@@ -51,8 +51,8 @@ from svc.state import Database, Row, Tx
 from svc.system.spool import DigestIndex
 
 _CHUNK: Final = 1024 * 1024
-# What another batch has done so long ago counts as another occasion.
 _ID: Final = re.compile("imp_[0-9a-z]{20}")
+# What another batch has done so long ago counts as another occasion.
 DUPLICATE_SECONDS: Final = 7 * 24 * 3600
 
 
@@ -330,7 +330,7 @@ class BatchTable:
         batches = {row["id"]: _batch_of(row) for row in self._state.rows(_EVERY_BATCH, ())}
         here = place_of(batch.scope.base_url)
 
-        def look(row: Row) -> None:
+        def add_if_alike(row: Row) -> None:
             effect = _effect_of(row)
             if effect and wanted.find(effect) and place_of(row["base_url"]) == here:
                 found.append(_describe_moved(row, batches, effect))
@@ -339,7 +339,7 @@ class BatchTable:
         which = f"AND amount IN ({','.join('?' * len(few))})" if few else ""
         for where, of in ran if amounts else ():
             moved = _MOVED.format(_DONE, UNRESOLVED, where, which)
-            self._state.read_each(moved, (since, of, *few), look)
+            self._state.read_each(moved, (since, of, *few), add_if_alike)
         return found
 
     def adopt(self, batch: BatchName, requests: Sequence[str]) -> None:

@@ -52,7 +52,8 @@ def parse_plain_head(data: bytes, first_line: re.Pattern[bytes]) -> PlainHead | 
     texts = data[line.end() : end].split(b"\r\n") if end > line.end() else []
     try:
         found = [
-            _usual_field(text) if len(text) <= _USUAL_BYTES else _field(text) for text in texts
+            _parse_usual_field(text) if len(text) <= _USUAL_BYTES else _parse_field(text)
+            for text in texts
         ]
     except _InDoubt:
         return None
@@ -71,7 +72,7 @@ class _InDoubt(Exception):  # noqa: N818  no failure: h11 decides
     """A line may be read in more than one way."""
 
 
-def _field(text: bytes) -> _Field:
+def _parse_field(text: bytes) -> _Field:
     """Reads one line that leaves no doubt; raises _InDoubt."""
     field = _FIELD.fullmatch(text)
     if field is None:
@@ -81,7 +82,7 @@ def _field(text: bytes) -> _Field:
 
 
 # Most lines of a sender are those of its last request.
-_usual_field: Final = lru_cache(maxsize=64)(_field)
+_parse_usual_field: Final = lru_cache(maxsize=64)(_parse_field)
 
 
 def fields_of(headers: Sequence[Header]) -> HeaderFields:
