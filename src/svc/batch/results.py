@@ -234,9 +234,7 @@ class Results:
         what = "something else"
         hint = "Name another file with --results, or overwrite it with --force"
         if writer is not None:
-            what = (
-                f"the results of another batch, {writer}: of these rows in another place, perhaps"
-            )
+            what = f"the results of another batch, {writer}, perhaps of these rows at another path"
             hint = (
                 f"If so, have it read, and done rows are skipped: {self._read_as(writer)}; if not, "
                 "name another file with --results"
