@@ -35,7 +35,7 @@ T = TypeVar("T")
 Fixture = Callable[[Transaction, Transaction, str | None], None]
 
 
-_BOOT_BYTES: Final = 4
+_INSTANCE_BYTES: Final = 8
 
 
 class Engine:
@@ -66,7 +66,7 @@ class Engine:
         self._under_way = under_way
         self._fixture = fixture
         self._job_names = {*(handlers or {}), *jobs.LANES}
-        self._boot = os.urandom(_BOOT_BYTES).hex()
+        self._world = store.instance() or _draw_instance()
         self._upload: StateUpload | None = None
         self.clock = VirtualClock(real)
         self.settings = StoredSettings(store)
@@ -107,6 +107,8 @@ class Engine:
     async def start(self) -> None:
         """Begins to run jobs; what fell due while the sandbox was down runs first."""
         await self._groups.save_clock()  # request ids begin a new run with every start
+        if self._store.instance() is None:
+            await self._groups.run("test", lambda tx: tx.store.set_instance(self._world))
         self.runner.start()
 
     async def stop(self) -> None:
@@ -157,8 +159,11 @@ class Engine:
 
     @property
     def world(self) -> str:
-        """Names the present state: after a reset a seed gives the same ids to other objects."""
-        return f"{self._boot}-{self.runner.era}"
+        """Names the present state, also after a restart; after a reset or an import it is another.
+
+        A seed gives the same ids to other objects then.
+        """
+        return self._world
 
     async def reset(self, *, seed: int | None = None, fixture: str | None = None) -> None:
         """Drops all state and fills the sandbox anew; without a seed the present one begins again.
@@ -250,10 +255,17 @@ class Engine:
 
     async def _replace(self, fill: Callable[[Transaction], None]) -> None:
         """Changes everything at once, while no job runs and no attempt is under way."""
+        drawn = _draw_instance()
+
+        def fill_as_another(tx: Transaction) -> None:
+            fill(tx)
+            tx.store.set_instance(drawn)
+
         async with self.runner.lock:
             await self._dispatcher.stop(0)
             self._groups.commit()  # what comes is a whole of its own: a million rows, maybe
-            await self._groups.run("test", fill, alone=True)
+            await self._groups.run("test", fill_as_another, alone=True)
+            self._world = drawn
             self.runner.clear()
         self.runner.wake()
 
@@ -275,3 +287,7 @@ class Engine:
             now = self.clock.now()
             test = Transaction(self._shared, "test", now)
             self._fixture(test, Transaction(self._shared, "live", now), fixture)
+
+
+def _draw_instance() -> str:
+    return os.urandom(_INSTANCE_BYTES).hex()

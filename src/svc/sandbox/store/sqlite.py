@@ -60,6 +60,8 @@ TABLES: Final = (
         mode TEXT NOT NULL, currency TEXT NOT NULL, amount INTEGER NOT NULL,
         PRIMARY KEY(mode, currency)) WITHOUT ROWID""",
 )
+# Which state this file has; a table of its own, since no export has it and a reset renews it.
+INSTANCE: Final = "CREATE TABLE IF NOT EXISTS instance(id TEXT NOT NULL)"
 DATA: Final = ("meta", "docs", "events", "jobs", "deliveries", "results", "balances")
 
 
@@ -127,6 +129,16 @@ class Store:
     def set_meta(self, name: str, value: str) -> None:
         """Stores a value under a name, inside the open transaction."""
         self.write("INSERT OR REPLACE INTO meta(name, value) VALUES(?, ?)", name, value)
+
+    def instance(self) -> str | None:
+        """The id of the state that the file has; None before it was given one."""
+        row = self.one("SELECT id FROM instance")
+        return None if row is None else str(row[0])
+
+    def set_instance(self, identity: str) -> None:
+        """Gives the state an id in place of the one it had, inside the open transaction."""
+        self.write("DELETE FROM instance")
+        self.write("INSERT INTO instance VALUES(?)", identity)
 
     @property
     def changes(self) -> int:
@@ -261,6 +273,7 @@ def _set_up(db: sqlite3.Connection, path: str, busy_ms: int) -> None:
             db.execute(statement)
         db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
         db.execute(f"PRAGMA user_version = {VERSION}")
+    db.execute(INSTANCE)  # a file of an older svc has none
     db.execute("COMMIT")
 
 

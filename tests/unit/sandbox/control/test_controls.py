@@ -1,6 +1,9 @@
 """The controls: their guard, the log of requests, triggered events, the fixtures."""
 
 import asyncio
+import json
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -347,6 +350,36 @@ def test_answer_that_a_reset_overtakes_names_the_world_it_was_given_in(
     after = sandbox.get("/v1/orders")
     assert after.json["data"] == []
     assert answer.headers[WORLD] == before != after.headers[WORLD]
+
+
+def test_state_has_one_name_until_it_is_replaced(make_sandbox: Any, tmp_path: Path) -> None:
+    """A restart serves the same objects, so what was done there stands; a reset and an import do not.
+
+    A file that an older svc made gets a name as well, and an export has none.
+    """
+    path = str(tmp_path / "sandbox.db")
+
+    def name_in_next_run(*controls: tuple[str, Any]) -> str:
+        sandbox = make_sandbox(path=path)
+        try:
+            for control, body in controls:
+                assert sandbox.control(control, body).status == 200
+            return str(sandbox.get("/v1/orders").headers[WORLD])
+        finally:
+            sandbox.close()
+
+    sandbox = make_sandbox(path=path)
+    first = sandbox.get("/v1/orders").headers[WORLD]
+    state = sandbox.control("/export", method="GET").json
+    sandbox.close()
+    assert first not in json.dumps(state)
+    assert name_in_next_run() == name_in_next_run() == first
+    names = [first, *(name_in_next_run(each) for each in (("/reset", {}), ("/import", state)))]
+    with closing(sqlite3.connect(path, isolation_level=None)) as file:
+        file.execute("DROP TABLE instance")
+    names.append(name_in_next_run())
+    assert len(set(names)) == 4
+    assert name_in_next_run() == names[-1]
 
 
 def test_unknown_fixture_is_refused(sandbox: AsgiSandbox) -> None:
