@@ -70,8 +70,9 @@ class Engine:
         self._upload: StateUpload | None = None
         self.clock = VirtualClock(real)
         self.settings = StoredSettings(store)
-        self._shared = SharedState(store, IdSource(seed, os.urandom), self.settings)
-        self._groups = GroupCommit(self._shared, self.clock, os.urandom, self._count_begun)
+        self._shared = SharedState(store, IdSource(seed, os.urandom), self.settings, self.clock)
+        self._shared.load()
+        self._groups = GroupCommit(self._shared, self._count_begun)
         self._sender = sender or HttpSender()
         faults = webhook_faults or WebhookFaults()
         self._dispatcher = WebhookDispatcher(
@@ -273,7 +274,7 @@ class Engine:
         export.restore(tx.store, state, self._job_names)
         self._shared.forget()
         try:
-            self._groups.load_state()
+            self._shared.load()
         except LocalError as error:
             raise export.unfit("its clock or its ids are impossible") from error
         tx.store.recount()  # whatever was said of it

@@ -3,24 +3,19 @@
 The `engine` and the job runner pass each call as a function of a `Transaction`. The functions of a
 group run one after the other in one transaction, and every caller gets its function's result when
 that is on disk. Where a function fails after it has changed something, the transaction is taken
-back and the others are run again without it.
+back, and each function is run again in one of its own.
 """
 
 import asyncio
-import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
-from typing import Any, Final, NamedTuple, TypeAlias, TypeVar
+from typing import Any, Final, NamedTuple, TypeVar
 
 from svc.errors import LocalError
-from svc.sandbox.clock import ClockMode, VirtualClock
-from svc.sandbox.store import INTEGER_MAX
-from svc.sandbox.store.ids import IdSource, Random
 from svc.sandbox.store.transaction import SharedState, Transaction
 
 T = TypeVar("T")
-_STATE = "state"
 _WAITED: Final = 2  # turns of the loop for those who are still on their way
 
 
@@ -33,11 +28,6 @@ class _WaitingCall(NamedTuple):
     answer: asyncio.Future[Any]
 
 
-# Where ids, clock and creation sequence stand.
-_Mark: TypeAlias = tuple[IdSource, int, tuple[ClockMode, int, int], int | None]
-_Answers: TypeAlias = Sequence[Callable[[], None]]  # what answers each of several calls
-
-
 class GroupCommit:
     """Runs calls on the loop's thread, one after the other, and commits them together.
 
@@ -46,22 +36,13 @@ class GroupCommit:
     those of them that have not come yet, two turns of the loop at the most.
     """
 
-    def __init__(
-        self,
-        shared: SharedState,
-        clock: VirtualClock,
-        random: Random,
-        under_way: Callable[[], int] = lambda: 0,
-    ) -> None:
+    def __init__(self, shared: SharedState, under_way: Callable[[], int]) -> None:
         self._shared = shared
         self._store = shared.store
-        self._clock = clock
-        self._random = random
         self._under_way = under_way
         self._waiting: list[_WaitingCall] = []
         self._holders = 0
         self.on_job: Callable[[], object] = lambda: None
-        self.load_state()
 
     async def run(
         self,
@@ -87,7 +68,8 @@ class GroupCommit:
 
     def read(self, mode: str, fn: Callable[[Transaction], T], now: int | None = None) -> T:
         """Runs `fn`, which changes nothing."""
-        return fn(Transaction(self._shared, mode, self._clock.now() if now is None else now))
+        moment = self._shared.clock.now() if now is None else now
+        return fn(Transaction(self._shared, mode, moment))
 
     @contextmanager
     def hold_writes(self) -> Iterator[None]:
@@ -102,7 +84,7 @@ class GroupCommit:
 
     async def save_clock(self) -> None:
         """Returns when the clock's present state is on disk."""
-        await self.run("test", lambda _: self._save_state())
+        await self.run("test", lambda _: self._shared.save())
 
     def commit(self) -> None:
         """Carries out and commits what waits; its callers hear of it in turns that come."""
@@ -116,61 +98,46 @@ class GroupCommit:
             self._shared.scheduled = False
             self.on_job()
 
-    def _carry_out(self, calls: list[_WaitingCall]) -> _Answers:
-        """Runs calls in one transaction, and returns what answers them.
+    def _carry_out(self, calls: list[_WaitingCall]) -> list[Callable[[], None]]:
+        """Runs calls in one transaction, or each in one of its own; returns what answers them."""
+        begun = self._shared.mark()
+        try:
+            answers, is_whole = self._run_together(calls)
+        except LocalError as error:  # only what cannot be saved fails
+            answers, is_whole = [partial(calls[0].answer.set_exception, error)], False
+        if not is_whole:
+            self._store.rollback()
+            self._shared.return_to(begun)
+        if is_whole or len(calls) == 1:
+            return answers
+        return [self._carry_out([call])[0] for call in calls]
+
+    def _run_together(self, calls: list[_WaitingCall]) -> tuple[list[Callable[[], None]], bool]:
+        """Runs and commits calls; returns what answers them, False if they must be taken back.
 
         A call that is refused has almost always changed nothing yet, and costs the others nothing.
         """
         answers: list[Callable[[], None]] = []
-        begun, unchanged = self._mark(), self._store.changes
-        try:
-            self._store.begin()
-            for place, call in enumerate(calls):
-                before, changes = self._mark(), self._store.changes
-                try:
-                    result = self.read(call.mode, call.fn, call.now)
-                except BaseException as error:  # noqa: BLE001  raised again where the caller waits
-                    answers.append(partial(call.answer.set_exception, error))
-                    if self._store.changes > changes:
-                        parts = (calls[:place], [call], calls[place + 1 :])
-                        return self._carry_out_apart(begun, answers, *parts)
-                    self._return_to(before)
-                else:
-                    answers.append(partial(call.answer.set_result, result))
-                self._store.refuse_lost()
-            if self._store.changes == unchanged:  # a group of mere refusals costs no write
-                self._store.rollback()
+        unchanged = self._store.changes
+        self._store.begin()
+        for call in calls:
+            before, changes = self._shared.mark(), self._store.changes
+            try:
+                result = self.read(call.mode, call.fn, call.now)
+            except BaseException as error:  # noqa: BLE001  raised again where the caller waits
+                answers.append(partial(call.answer.set_exception, error))
+                if self._store.changes > changes:
+                    return answers, False
+                self._shared.return_to(before)
             else:
-                self._save_state()
-                self._store.commit()
-        except LocalError as error:  # only what cannot be saved fails
-            refused = [partial(calls[0].answer.set_exception, error)]
-            return self._carry_out_apart(begun, refused, *([call] for call in calls))
-        return answers
-
-    def _carry_out_apart(
-        self, begun: _Mark, answers: _Answers, *parts: list[_WaitingCall]
-    ) -> _Answers:
-        """Takes a transaction back and runs its parts again, each in one of its own.
-
-        A transaction of a single call is not run again: `answers` has what answers it.
-        """
-        self._store.rollback()
-        self._return_to(begun)
-        if sum(map(len, parts)) == 1:
-            return answers
-        return [answer for part in parts if part for answer in self._carry_out(part)]
-
-    def _mark(self) -> _Mark:
-        ids = self._shared.ids
-        return ids, ids.position, self._clock.position, self._store.sequence
-
-    def _return_to(self, mark: _Mark) -> None:
-        """Takes back what calls have changed in memory since a mark."""
-        self._shared.ids, drawn, moment, self._store.sequence = mark
-        self._shared.ids.rewind(drawn)
-        self._clock.rewind(moment)
-        self._shared.forget()
+                answers.append(partial(call.answer.set_result, result))
+            self._store.refuse_lost()
+        if self._store.changes == unchanged:  # a group of mere refusals costs no write
+            self._store.rollback()
+        else:
+            self._shared.save()
+            self._store.commit()
+        return answers, True
 
     def _close(self, turns: int) -> None:
         """Commits now, or up to `turns` turns of the loop later if more may come.
@@ -181,42 +148,3 @@ class GroupCommit:
             asyncio.get_running_loop().call_soon(self._close, turns - 1)
         else:
             self.commit()
-
-    def _save_state(self) -> None:
-        """Saves ids, clock and creation sequence with what changed."""
-        state = {
-            "ids": self._shared.ids.dump(),
-            "clock": self._clock.dump(),
-            "sequence": self._store.sequence,
-        }
-        self._store.set_meta(_STATE, json.dumps(state))
-
-    def load_state(self) -> None:
-        """Loads ids, clock and creation sequence as of the last commit.
-
-        Raises:
-            LocalError: what is stored is no state of a clock and of ids.
-        """
-        shown, self._store.sequence = self._store.meta(_STATE), None
-        if shown is None:
-            return
-        try:
-            state = json.loads(shown)
-            ids = IdSource.load(state["ids"], self._random)
-            self._clock.load(state["clock"])
-            self._store.sequence = _read_sequence(state)
-        except (KeyError, TypeError, ValueError) as error:
-            raise LocalError(
-                f"The sandbox file {self._store.path} has an invalid state of its clock or "
-                f"ids: {error}.",
-                hint="Give another file with --db FILE; this one was left as it is",
-            ) from error
-        self._shared.ids = ids
-
-
-def _read_sequence(state: Mapping[str, Any]) -> int | None:
-    """The saved creation sequence; None where an older svc has saved none."""
-    sequence = state.get("sequence")
-    if sequence is not None and (type(sequence) is not int or not 0 <= sequence <= INTEGER_MAX):
-        raise ValueError("the documents were counted to no number")
-    return sequence

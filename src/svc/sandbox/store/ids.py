@@ -89,9 +89,8 @@ class IdSource:
             "boot": self._boot,
         }
 
-    @classmethod
-    def load(cls, state: dict[str, Any], random: Random) -> "IdSource":
-        """Continues a saved sequence; request ids begin a new run, since reads are not saved.
+    def load(self, state: dict[str, Any]) -> "IdSource":
+        """Returns what goes on with a saved sequence, with request ids of a run of their own.
 
         Raises:
             KeyError, TypeError, ValueError: it is no saved state.
@@ -101,7 +100,7 @@ class IdSource:
             raise ValueError("the ids were counted to no number")
         if seed is not None and type(seed) is not int:
             raise ValueError("the seed is no number")
-        source = cls(seed, random)
+        source = IdSource(seed, self._random)
         source._key = bytes.fromhex(state["key"])
         source._counter = state["counter"]
         source._boot = state["boot"] + 1

@@ -1,16 +1,19 @@
 """`Transaction`: what one call sees and changes, in one mode at one moment.
 
 `commit` makes one for each call and passes it to the function of `api`, `control`, `checkout` or a
-job, which reads and writes objects, events, jobs, settings and balances by it.
+job, which reads and writes objects, events, jobs, settings and balances by it. `SharedState` has
+what is saved with every commit besides: where ids, clock and creation sequence stand.
 """
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple, TypeAlias
 
-from svc.sandbox.clock import SECOND, micros, moment, text_of
-from svc.sandbox.store import deliveries, events, jobs
+from svc.errors import LocalError
+from svc.sandbox.clock import SECOND, ClockMode, VirtualClock, micros, moment, text_of
+from svc.sandbox.store import INTEGER_MAX, deliveries, events, jobs
 from svc.sandbox.store.documents import CachedDocs, Doc, DocumentRows, decode
 from svc.sandbox.store.ids import IdSource
 from svc.sandbox.store.settings import StoredSettings
@@ -26,6 +29,10 @@ _SHED = (
     "DELETE FROM results WHERE rowid IN"
     " (SELECT rowid FROM results WHERE first_used <= ? ORDER BY first_used LIMIT 2)"
 )
+_STATE: Final = "state"
+
+# Where ids, clock and creation sequence stand.
+StateMark: TypeAlias = tuple[IdSource, int, tuple[ClockMode, int, int], int | None]
 
 
 class StoredResult(NamedTuple):
@@ -49,6 +56,7 @@ class SharedState:
     store: Store
     ids: IdSource
     settings: StoredSettings
+    clock: VirtualClock
     cached: CachedDocs = field(default_factory=dict)
     kept_since: int = 0
     scheduled: bool = False
@@ -58,6 +66,56 @@ class SharedState:
         self.settings.forget()
         self.cached.clear()
         self.kept_since = 0
+
+    def mark(self) -> StateMark:
+        """Where all stands; give it to `return_to`."""
+        return self.ids, self.ids.position, self.clock.position, self.store.sequence
+
+    def return_to(self, mark: StateMark) -> None:
+        """Takes back what calls have changed in memory since a mark."""
+        self.ids, drawn, moment, self.store.sequence = mark
+        self.ids.rewind(drawn)
+        self.clock.rewind(moment)
+        self.forget()
+
+    def save(self) -> None:
+        """Stores ids, clock and creation sequence, inside the open transaction."""
+        state = {
+            "ids": self.ids.dump(),
+            "clock": self.clock.dump(),
+            "sequence": self.store.sequence,
+        }
+        self.store.set_meta(_STATE, json.dumps(state))
+
+    def load(self) -> None:
+        """Reads ids, clock and creation sequence as of the last commit.
+
+        Raises:
+            LocalError: what is stored is no state of a clock and of ids.
+        """
+        shown, self.store.sequence = self.store.meta(_STATE), None
+        if shown is None:
+            return
+        try:
+            state = json.loads(shown)
+            ids = self.ids.load(state["ids"])
+            self.clock.load(state["clock"])
+            self.store.sequence = _read_sequence(state)
+        except (KeyError, TypeError, ValueError) as error:
+            raise LocalError(
+                f"The sandbox file {self.store.path} has an invalid state of its clock or "
+                f"ids: {error}.",
+                hint="Give another file with --db FILE; this one was left as it is",
+            ) from error
+        self.ids = ids
+
+
+def _read_sequence(state: Mapping[str, Any]) -> int | None:
+    """The saved creation sequence; None where an older svc has saved none."""
+    sequence = state.get("sequence")
+    if sequence is not None and (type(sequence) is not int or not 0 <= sequence <= INTEGER_MAX):
+        raise ValueError("the documents were counted to no number")
+    return sequence
 
 
 class Transaction(DocumentRows):

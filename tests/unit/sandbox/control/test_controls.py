@@ -374,7 +374,8 @@ def test_state_has_one_name_until_it_is_replaced(make_sandbox: Any, tmp_path: Pa
     sandbox.close()
     assert first not in json.dumps(state)
     assert name_in_next_run() == name_in_next_run() == first
-    names = [first, *(name_in_next_run(each) for each in (("/reset", {}), ("/import", state)))]
+    replacing: list[tuple[str, Any]] = [("/reset", {}), ("/import", state)]
+    names = [first, *map(name_in_next_run, replacing)]
     with closing(sqlite3.connect(path, isolation_level=None)) as file:
         file.execute("DROP TABLE instance")
     names.append(name_in_next_run())
