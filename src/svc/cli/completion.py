@@ -11,8 +11,6 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Final
 
-import typer
-
 from svc.cli.framework.app import make_app, works_with_invalid_config
 from svc.cli.framework.options import argument, flag
 from svc.cli.framework.session import Session
@@ -26,7 +24,7 @@ app = make_app()
 
 @works_with_invalid_config(app)
 def completion(
-    ctx: typer.Context,
+    session: Session,
     shell: Annotated[Shell, argument("SHELL", f"One of {', '.join(SHELLS)}.")],
     install: Annotated[
         bool, flag("--install", "Put it where the shell finds it, and say where.")
@@ -45,7 +43,6 @@ def completion(
     $ svc completion bash --install
     $ svc completion fish --install
     """
-    session = Session.of(ctx)
     if install and uninstall:
         raise UsageError("--install and --uninstall exclude each other.", param="--uninstall")
     if uninstall:

@@ -2,8 +2,6 @@
 
 from typing import Annotated, Any
 
-import typer
-
 from svc.base_url import BaseUrl
 from svc.cli.framework.app import make_word, works_with_invalid_config
 from svc.cli.framework.options import argument
@@ -24,7 +22,7 @@ SettingName = Annotated[
 
 @works_with_invalid_config(app)
 def get(
-    ctx: typer.Context,
+    session: Session,
     name: Annotated[str | None, argument("[NAME]", "One setting; without it, all of them.")] = None,
 ) -> None:
     """Show what the configuration says, defaults included.
@@ -35,7 +33,6 @@ def get(
     $ svc config get output
     $ svc config get profiles.shop.base_url
     """
-    session = Session.of(ctx)
     if name is None:
         session.repair_out.value(_list_everything(session.config))
         return
@@ -48,7 +45,7 @@ def get(
 
 @works_with_invalid_config(app, "set")
 def set_(
-    ctx: typer.Context, name: SettingName, value: Annotated[str, argument("VALUE", "The value.")]
+    session: Session, name: SettingName, value: Annotated[str, argument("VALUE", "The value.")]
 ) -> None:
     """Change a setting; the file's comments stay.
 
@@ -60,7 +57,6 @@ def set_(
     $ svc config set cache off
     $ svc config set limits.refunds '500 EUR/day'
     """
-    session = Session.of(ctx)
     _confirm_limit(session, name, parse_value(name, value))
     config = set_value(session.paths.config_file, name, value)
     if not config.cache:
@@ -71,12 +67,11 @@ def set_(
 
 
 @works_with_invalid_config(app)
-def unset(ctx: typer.Context, name: SettingName) -> None:
+def unset(session: Session, name: SettingName) -> None:
     """Take a setting out, so that its default holds again.
 
     $ svc config unset output
     """
-    session = Session.of(ctx)
     _confirm_limit(session, name, None)
     config = remove_value(session.paths.config_file, name)
     value, out = _value(config, name), session.repair_out
@@ -87,12 +82,11 @@ def unset(ctx: typer.Context, name: SettingName) -> None:
 
 
 @works_with_invalid_config(app)
-def path(ctx: typer.Context) -> None:
+def path(session: Session) -> None:
     """Show where the configuration file is, or would be.
 
     $ svc config path
     """
-    session = Session.of(ctx)
     where, asked = str(session.paths.config_file), session.given.everywhere
     if asked.output in ("json", "ndjson") or asked.query:
         session.repair_out.value(where)

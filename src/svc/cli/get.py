@@ -5,9 +5,7 @@ An id is turned into a path by its prefix (`svc.client.find`).
 
 from typing import Annotated
 
-import typer
-
-from svc.cli.framework.app import ReadingVerb, make_app
+from svc.cli.framework.app import ReadingVerb, make_app, verb
 from svc.cli.framework.inputs import refuse_bare_path
 from svc.cli.framework.options import argument, option
 from svc.cli.framework.sending import params_of, send_read
@@ -17,9 +15,9 @@ from svc.client import find
 app = make_app()
 
 
-@app.command(cls=ReadingVerb)
+@verb(app, cls=ReadingVerb)
 def get(
-    ctx: typer.Context,
+    session: Session,
     target: Annotated[
         str,
         argument("ID-OR-PATH", "An id such as ord_..., or a path such as /v1/orders."),
@@ -33,7 +31,6 @@ def get(
     $ svc get ord_3kPq0aVb7cXd9eYf1gZh2iWj
     $ svc get /v1/orders --param limit=3
     """
-    session = Session.of(ctx)
     refuse_bare_path(target, "ID-OR-PATH", session.argv)
     path = target if target.startswith("/") else find.retrieve(target).path
     send_read(session, find.get(path, tuple(params_of(session, param).items())))

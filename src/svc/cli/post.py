@@ -6,9 +6,7 @@ The body comes from `-d` and `--body`; in live mode every POST is confirmed.
 from functools import partial
 from typing import Annotated
 
-import typer
-
-from svc.cli.framework.app import WritingVerb, make_app
+from svc.cli.framework.app import WritingVerb, make_app, verb
 from svc.cli.framework.inputs import refuse_bare_path
 from svc.cli.framework.options import OverLimit, argument
 from svc.cli.framework.sending import send_write
@@ -19,9 +17,9 @@ from svc.errors import ApiError
 app = make_app()
 
 
-@app.command(cls=WritingVerb)
+@verb(app, cls=WritingVerb)
 def post(
-    ctx: typer.Context,
+    session: Session,
     path: Annotated[str, argument("PATH", "A path such as /v1/orders.")],
     *,
     over_limit: OverLimit = False,
@@ -30,7 +28,6 @@ def post(
 
     $ svc post /v1/refunds -d payment=pay_7cXd9eYf1gZh2iWj3kPq0aVb -d amount:=4999
     """
-    session = Session.of(ctx)
     refuse_bare_path(path, "PATH", session.argv)
     try:
         send_write(session, partial(find.post, path), always=True, over_limit=over_limit)

@@ -7,8 +7,6 @@ address; `svc.config.editing` changes the file.
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
-
 from svc.cli.framework.app import make_word, works_with_invalid_config
 from svc.cli.framework.options import argument, option
 from svc.cli.framework.prompts import confirm, confirm_in_person
@@ -25,12 +23,11 @@ ProfileName = Annotated[str, argument("NAME", "The profile's name: letters, digi
 
 
 @works_with_invalid_config(app, "list")
-def list_(ctx: typer.Context) -> None:
+def list_(session: Session) -> None:
     """List the profiles.
 
     $ svc profiles list
     """
-    session = Session.of(ctx)
     config = session.config
     out = session.repair_out
     shown = [_build_view(config, profile) for profile in config.profiles.values()]
@@ -40,12 +37,11 @@ def list_(ctx: typer.Context) -> None:
 
 
 @works_with_invalid_config(app)
-def use(ctx: typer.Context, name: ProfileName) -> None:
+def use(session: Session, name: ProfileName) -> None:
     """Make a profile the one that is used where none is named.
 
     $ svc profiles use shop
     """
-    session = Session.of(ctx)
     config = use_profile(session.paths.config_file, name)
     out = session.repair_out
     out.value(_build_view(config, config.profile(name)), name="name")
@@ -55,7 +51,7 @@ def use(ctx: typer.Context, name: ProfileName) -> None:
 
 @works_with_invalid_config(app)
 def create(
-    ctx: typer.Context,
+    session: Session,
     name: ProfileName,
     auth: Annotated[
         Auth | None,
@@ -77,7 +73,6 @@ def create(
     $ svc profiles create shop --base-url https://api.example.com
     $ svc profiles create shop --base-url https://api.example.com --key-command 'op read op://Shop/svc/key'
     """
-    session = Session.of(ctx)
     values = _values(session, name, auth, key_command)
     config = create_profile(session.paths.config_file, name, values)
     out = session.repair_out
@@ -87,14 +82,13 @@ def create(
 
 
 @works_with_invalid_config(app)
-def remove(ctx: typer.Context, name: ProfileName) -> None:
+def remove(session: Session, name: ProfileName) -> None:
     """Remove a profile that has no stored keys.
 
     It asks first if the profile is the active one; a script gives -y.
 
     $ svc profiles remove shop
     """
-    session = Session.of(ctx)
     kept = session.key_facts.every(profile=name)
     if kept:
         command = f"svc keys remove --profile {name} --{kept[0].mode}"

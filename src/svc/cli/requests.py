@@ -9,8 +9,6 @@ from pathlib import Path
 from typing import Annotated, Any
 from urllib.parse import parse_qsl
 
-import typer
-
 from svc import service
 from svc.cli.framework.app import make_word, verb
 from svc.cli.framework.control import moments, read_sandbox_clock
@@ -115,7 +113,7 @@ _SHOWN = 100
 
 @verb(app, "list")
 def list_(
-    ctx: typer.Context,
+    session: Session,
     unresolved: Annotated[
         bool, flag("--unresolved", "Only those whose outcome is not known.")
     ] = False,
@@ -143,7 +141,6 @@ def list_(
     $ svc requests list --unresolved
     $ svc requests list --operation refunds.create --since 2h
     """
-    session = Session.of(ctx)
     if operation is not None and operation not in _paths():
         raise build_wrong_choice("--operation", operation, tuple(_paths()))
     begin = None
@@ -176,12 +173,11 @@ def _paths() -> dict[str, str]:
 
 
 @verb(app)
-def show(ctx: typer.Context, request_id: RequestId) -> None:
+def show(session: Session, request_id: RequestId) -> None:
     """Show one request: what was sent, with which key, and how it ended.
 
     $ svc requests show rq_4kd0v6x8gq2m7w1s9b3t
     """
-    session = Session.of(ctx)
     with journal_of(session) as journal:
         found = journal.find(request_id)
         if found is None:
@@ -195,7 +191,7 @@ def show(ctx: typer.Context, request_id: RequestId) -> None:
 
 
 @verb(app)
-def resume(ctx: typer.Context, request_id: RequestId) -> None:
+def resume(session: Session, request_id: RequestId) -> None:
     """Send an unresolved request again; it is never doubled.
 
     It has the same key and the same bytes, so the service answers with the original result. After
@@ -203,12 +199,12 @@ def resume(ctx: typer.Context, request_id: RequestId) -> None:
 
     $ svc requests resume rq_4kd0v6x8gq2m7w1s9b3t
     """
-    resume_request(Session.of(ctx), request_id)
+    resume_request(session, request_id)
 
 
 @verb(app)
 def adopt(
-    ctx: typer.Context,
+    session: Session,
     file: Annotated[str, argument("FILE", "A state database, such as one that was set aside.")],
 ) -> None:
     """Take over what can be read of another state database.
@@ -220,7 +216,6 @@ def adopt(
     """
     from svc.state.salvage import adopt as adopt_state
 
-    session = Session.of(ctx)
     source = Path(file)
     if not source.is_file():
         raise UsageError(f"There is no file {file}.", param="FILE")
@@ -248,7 +243,7 @@ def adopt(
 
 
 @verb(app, "start-empty")
-def start_empty(ctx: typer.Context) -> None:
+def start_empty(session: Session) -> None:
     """Begin without the state database that was damaged and set aside.
 
     What is recorded in it is not known any more: look at recent orders, refunds and payouts first.
@@ -258,7 +253,6 @@ def start_empty(ctx: typer.Context) -> None:
     """
     from svc.state.salvage import begin_empty
 
-    session = Session.of(ctx)
     _confirm_lost_count(session, "requests start-empty")
     aside = begin_empty(session.paths.state_file, session.clock)
     session.out.value(
@@ -277,7 +271,7 @@ def _confirm_lost_count(session: Session, command: str) -> None:
 
 
 @verb(app)
-def forget(ctx: typer.Context, request_id: RequestId) -> None:
+def forget(session: Session, request_id: RequestId) -> None:
     """Delete a request from the journal, once its outcome is known to you.
 
     The next run of a batch sends a forgotten row again: if it was carried out, take it out of the
@@ -285,7 +279,6 @@ def forget(ctx: typer.Context, request_id: RequestId) -> None:
 
     $ svc requests forget rq_4kd0v6x8gq2m7w1s9b3t
     """
-    session = Session.of(ctx)
     with journal_of(session) as journal:
         gone = journal.forget(request_id)
     session.out.value(record_of(gone, in_flight=False))

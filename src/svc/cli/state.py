@@ -32,7 +32,7 @@ def state(ctx: typer.Context) -> None:
     """Shows what takes the room, unless a verb was named."""
     if ctx.invoked_subcommand is not None:
         return
-    session = Session.of(ctx)
+    session: Session = ctx.obj
     database, path = session.state(), session.paths.state_file
     room = room_of(database, path)
     session.out.value(
@@ -56,7 +56,7 @@ def state(ctx: typer.Context) -> None:
 
 
 @verb(app)
-def compact(ctx: typer.Context) -> None:
+def compact(session: Session) -> None:
     """Forget what is due, and give free room back to the disk.
 
     Due is what would be forgotten by itself in time: forwarded events after {forwarded_days} days,
@@ -65,7 +65,7 @@ def compact(ctx: typer.Context) -> None:
 
     $ svc state compact
     """
-    session, path = Session.of(ctx), Session.of(ctx).paths.state_file
+    path = session.paths.state_file
     with _open(session) as database:
         before = room_of(database, path)
         events, requests = _forget_due(session, database)

@@ -6,8 +6,6 @@ It asks the service by `framework.key_check`, and reads from the journal what mo
 from contextlib import suppress
 from typing import Any
 
-import typer
-
 from svc import api_keys
 from svc.cli.framework.app import make_app, verb
 from svc.cli.framework.key_check import suggest_fix, try_key
@@ -24,7 +22,7 @@ app = make_app()
 
 
 @verb(app)
-def whoami(ctx: typer.Context) -> None:
+def whoami(session: Session) -> None:
     """Show the profile, address, mode and key in use, and whether the service takes the key.
 
     `origin` is the address of the API: scheme, host and port.
@@ -35,7 +33,6 @@ def whoami(ctx: typer.Context) -> None:
     $ svc whoami
     $ svc whoami --live
     """
-    session = Session.of(ctx)
     facts: dict[str, Any] = {
         "object": "whoami",
         "profile": session.settings.profile,

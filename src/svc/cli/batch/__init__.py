@@ -7,8 +7,6 @@ what is known, `svc.delivery.planner` decides, `workers` starts `svc.batch` on w
 
 from math import inf
 
-import typer
-
 from svc.cli.batch.options import CONCURRENCY_MAX, LABEL, BatchOptions
 from svc.cli.framework.app import make_app, verb
 from svc.cli.framework.options import with_options
@@ -20,7 +18,7 @@ app = make_app()
 
 @verb(app)
 @with_options(BatchOptions)
-def batch(ctx: typer.Context, options: BatchOptions) -> None:
+def batch(session: Session, options: BatchOptions) -> None:
     """Run an operation for every row of a CSV or NDJSON file, each exactly once.
 
     Each column of a CSV names a field. Brackets name a field inside another, such as
@@ -68,6 +66,5 @@ def batch(ctx: typer.Context, options: BatchOptions) -> None:
         )
     from svc.cli.batch.run import check_batch, run_batch
 
-    session = Session.of(ctx)
     session.prepare_long_run()
     (check_batch if options.dry_run else run_batch)(session, options)

@@ -6,8 +6,6 @@ It prints the `Tree` that `tree` reads from the parsers; the manual pages are ma
 from dataclasses import fields
 from typing import Any
 
-import typer
-
 from svc import __version__
 from svc.cli.framework.app import make_app, verb
 from svc.cli.framework.session import Session
@@ -21,7 +19,7 @@ _WIDTH_MAX = 100
 
 
 @verb(app)
-def commands(ctx: typer.Context) -> None:
+def commands(session: Session) -> None:
     """List every command; as JSON with all that help and the parser know of it.
 
     That is arguments, options with types, defaults and values, which commands move money,
@@ -30,7 +28,6 @@ def commands(ctx: typer.Context) -> None:
     $ svc commands
     $ svc commands -o json --query 'commands[?moves_money].name'
     """
-    session = Session.of(ctx)
     out = session.out
     from svc.cli.commands.tree import tree
 

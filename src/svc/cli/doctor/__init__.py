@@ -8,8 +8,6 @@ import time
 from collections.abc import Iterator, Sequence
 from typing import Annotated, Final
 
-import typer
-
 from svc.cli.doctor.checks import (
     Check,
     Finding,
@@ -47,7 +45,7 @@ _TO_REPORT: Final = (
 
 @works_with_invalid_config(app)
 def doctor(
-    ctx: typer.Context,
+    session: Session,
     log_monitor: Annotated[
         list[str] | None,
         option("URL", "The monitoring address of a team's log, for each of its servers."),
@@ -65,7 +63,6 @@ def doctor(
     $ svc doctor --live --max-time 5
     $ svc doctor --report
     """
-    session = Session.of(ctx)
     findings = list(_examine(session, log_monitor or ()))
     out = session.repair_out
     if report:

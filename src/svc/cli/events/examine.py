@@ -11,8 +11,6 @@ from pathlib import Path
 from string import ascii_letters, digits
 from typing import Annotated, Any, Final, get_args
 
-import typer
-
 from svc import __version__
 from svc.cli.events.options import check_targets, shell_command
 from svc.cli.events.secrets import signing_secrets
@@ -81,7 +79,7 @@ class ExamArguments(OptionSet):
 
 @verb(app)
 @with_options(ExamArguments)
-def examine(ctx: typer.Context, arguments: ExamArguments) -> None:
+def examine(session: Session, arguments: ExamArguments) -> None:
     """Test a webhook handler with forged, repeated, reordered and unusual deliveries.
 
     The handler gets about 40 made-up events of test mode, signed with the secret of its endpoint,
@@ -92,7 +90,6 @@ def examine(ctx: typer.Context, arguments: ExamArguments) -> None:
     $ svc events examine --forward-to 3000/webhooks
     $ svc events examine --forward-to 3000/webhooks --check ./count.sh --report examination.md
     """
-    session = Session.of(ctx)
     session.prepare_long_run()
     _refuse(session, arguments)
     target = Target.parse(arguments.forward_to, allow_remote=arguments.allow_remote_forward)

@@ -96,7 +96,7 @@ def inbox(
     """Shows what was received, unless a verb was named."""
     if ctx.invoked_subcommand is not None:
         return
-    session = Session.of(ctx)
+    session: Session = ctx.obj
     if type_ is not None:
         check_glob(type_, "--type")
     start = _since(session, since) if since else None
@@ -115,14 +115,13 @@ def inbox(
 
 
 @verb(app)
-def show(ctx: typer.Context, event_id: EventId) -> None:
+def show(session: Session, event_id: EventId) -> None:
     """Show one delivery.
 
     That is its payload, its headers, the forwards and the target's answers.
 
     $ svc events inbox show evt_3kPq0aVb7cXd9eYf1gZh2iWj
     """
-    session = Session.of(ctx)
     archive = archive_of(session, session.state())
     entry = entry_of(archive, event_id)
     whole = _show_whole(archive, entry, archive.content(entry))

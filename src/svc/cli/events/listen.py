@@ -7,8 +7,6 @@ It checks the typed options (`options`) and calls `run.listen_to`, or `from_log.
 from dataclasses import replace
 from typing import Annotated, Any
 
-import typer
-
 from svc.base_url import BaseUrl
 from svc.cli.events.options import (
     ANY_PORT,
@@ -33,7 +31,7 @@ from svc.cli.events.options import (
 )
 from svc.cli.events.run import listen_to, print_secret
 from svc.cli.events.secrets import read_given
-from svc.cli.framework.app import Verb, make_app
+from svc.cli.framework.app import Verb, make_app, verb
 from svc.cli.framework.options import OptionSet, flag, option, with_options
 from svc.cli.framework.session import Session
 from svc.errors import UsageError
@@ -225,9 +223,9 @@ class ListenArguments(OptionSet):
     )
 
 
-@app.command(cls=ListenVerb)
+@verb(app, cls=ListenVerb)
 @with_options(ListenArguments)
-def listen(ctx: typer.Context, arguments: ListenArguments) -> None:
+def listen(session: Session, arguments: ListenArguments) -> None:
     """Receive webhooks, verify each over its raw bytes, keep, show and forward it.
 
     Every delivery that verifies is kept on disk before the service gets its answer; what could not
@@ -240,7 +238,7 @@ def listen(ctx: typer.Context, arguments: ListenArguments) -> None:
     $ svc events listen --from nats+tls://log.example.com/shop --forward-to 3000
     $ svc events listen -o ndjson | jq -r 'select(.record == "event").id'
     """
-    begin(Session.of(ctx), arguments)
+    begin(session, arguments)
 
 
 def begin(session: Session, arguments: ListenArguments, verb: str = "listen") -> None:

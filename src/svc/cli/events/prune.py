@@ -5,8 +5,6 @@ It asks a person first, and deletes from this machine's inbox by `svc.listen.inb
 
 from typing import Annotated
 
-import typer
-
 from svc.cli.events.inbox import scope_of
 from svc.cli.framework.app import make_app, verb
 from svc.cli.framework.control import moments
@@ -21,7 +19,7 @@ app = make_app()
 
 @verb(app)
 def prune(
-    ctx: typer.Context,
+    session: Session,
     failed: Annotated[
         bool, flag("--failed", "Those that a target did not take and that are not tried again.")
     ] = False,
@@ -36,7 +34,6 @@ def prune(
 
     $ svc events prune --failed --before 30d --yes
     """
-    session = Session.of(ctx)
     if not failed or before is None:
         raise UsageError(
             "No events are chosen. Give --failed and --before TIME.",

@@ -77,7 +77,7 @@ class ReceiveArguments(OptionSet):
 
 @verb(app)
 @with_options(ReceiveArguments)
-def receive(ctx: typer.Context, arguments: ReceiveArguments) -> None:
+def receive(session: Session, arguments: ReceiveArguments) -> None:
     """Receive webhooks for a team: verify each, keep a copy, put it into a shared log.
 
     The service gets its 200 once a majority of the log's servers has the event on disk, and 503
@@ -86,7 +86,6 @@ def receive(ctx: typer.Context, arguments: ReceiveArguments) -> None:
 
     $ svc events receive --to nats+tls://log.example.com/shop --public-url https://hooks.example.com/svc --port 8080
     """  # noqa: E501  an example is one line
-    session = Session.of(ctx)
     _refuse_forwarding(arguments)
     refuse_formats(session, "receive")
     address = LogAddress.parse(arguments.to, "--to")

@@ -11,8 +11,6 @@ from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import Annotated, Any, Final, NamedTuple
 
-import typer
-
 from svc.api_keys import SIGNING_VARIABLE
 from svc.cli.events.inbox import archive_of, entry_of, scope_of
 from svc.cli.events.options import Where, check_targets, condition, refuse_formats
@@ -81,7 +79,7 @@ class ReplayArguments(OptionSet):
 
 @verb(app)
 @with_options(ReplayArguments)
-def replay(ctx: typer.Context, arguments: ReplayArguments) -> None:
+def replay(session: Session, arguments: ReplayArguments) -> None:
     """Send received events again: the same bytes, signed now.
 
     --failed and --pending send to those targets that have not taken an event. With --times the
@@ -92,7 +90,6 @@ def replay(ctx: typer.Context, arguments: ReplayArguments) -> None:
     $ svc events replay --failed --forward-to 3000/webhooks
     $ svc events replay evt_3kPq0aVb7cXd9eYf1gZh2iWj --set data.object.amount=1 --forward-to 3000
     """
-    session = Session.of(ctx)
     session.prepare_long_run()  # connections refer to themselves: the collector frees them
     refuse_formats(session, "replay")
     _refuse_together(arguments)

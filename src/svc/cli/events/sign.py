@@ -6,8 +6,6 @@ secret from `secrets`.
 
 from typing import Annotated
 
-import typer
-
 from svc.cli.events.secrets import signing_secrets
 from svc.cli.events.verify import Payload, SecretStdin, read_payload, time_of
 from svc.cli.framework.app import make_app, verb
@@ -23,7 +21,7 @@ app = make_app()
 
 @verb(app)
 def sign(
-    ctx: typer.Context,
+    session: Session,
     payload: Payload = None,
     secret_stdin: SecretStdin = False,
     endpoint: Annotated[
@@ -45,7 +43,6 @@ def sign(
 
     $ svc events sign --payload body.json
     """
-    session = Session.of(ctx)
     moment = int(time_of(session, now, "--now"))
     piping = "--secret-stdin --payload FILE < SECRET"
     secrets = signing_secrets(session, endpoint, piped=secret_stdin, piping=piping)

@@ -6,8 +6,6 @@ It takes the options of `listen` that are not about targets, and runs a listener
 
 from typing import Annotated
 
-import typer
-
 from svc.cli.events.listen import ListenArguments, begin
 from svc.cli.events.options import EventTypes, LocalPort, Printed, PublicUrl, UntilCame, Where
 from svc.cli.framework.app import make_app, verb
@@ -37,7 +35,7 @@ class TailArguments(OptionSet):
 
 @verb(app)
 @with_options(TailArguments)
-def tail(ctx: typer.Context, arguments: TailArguments) -> None:
+def tail(session: Session, arguments: TailArguments) -> None:
     """See events as they come. Each is verified and kept; none is forwarded.
 
     $ svc events tail --where 'data.object.amount > `10000`'
@@ -46,4 +44,4 @@ def tail(ctx: typer.Context, arguments: TailArguments) -> None:
     of_listen = ListenArguments()
     vars(of_listen).update(vars(arguments))
     of_listen.no_resume = True  # what waits for a target waits for a listener that has it
-    begin(Session.of(ctx), of_listen, "tail")
+    begin(session, of_listen, "tail")

@@ -9,8 +9,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Final
 
-import typer
-
 from svc import signature
 from svc.api_keys import SIGNING_VARIABLE
 from svc.cli.events.secrets import find_known_elsewhere, load_secrets, read_given
@@ -38,7 +36,7 @@ SecretStdin = Annotated[
 
 @verb(app)
 def verify(
-    ctx: typer.Context,
+    session: Session,
     header: Annotated[
         list[str], option("VALUE", "The Svc-Signature header; repeatable, for each line of it.")
     ],
@@ -59,7 +57,6 @@ def verify(
 
     $ svc events verify --header 't=1700000000,v1=83cb...' --payload body.json
     """
-    session = Session.of(ctx)
     moment = time_of(session, now, "--now")
     secrets: Sequence[str] = read_given(session, piped=secret_stdin) or load_secrets(session)
     if not secrets:

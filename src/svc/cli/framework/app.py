@@ -7,6 +7,7 @@ class `Root` resolves the typed words and imports one command's module only.
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial, wraps
 from typing import Any, ClassVar, Final
 
 import typer
@@ -229,14 +230,27 @@ def make_word(name: str, more: str = "", cls: type[Noun] = Noun) -> typer.Typer:
 Decorator = Callable[[Callable[..., None]], Callable[..., None]]
 
 
-def verb(app: typer.Typer, name: str | None = None) -> Decorator:
-    """Registers a command that takes the global options only, not those of a GET or POST."""
-    return app.command(name, cls=Verb)
+def verb(app: typer.Typer, name: str | None = None, *, cls: type[Verb] = Verb) -> Decorator:
+    """Registers a command: a function of the session, then of its arguments and options.
+
+    It takes the global options, and those of a GET or POST if its class says so.
+    """
+
+    def register(command: Callable[..., None]) -> Callable[..., None]:
+        @wraps(command)
+        def run(session: Any, **given: Any) -> None:
+            command(session.obj, **given)
+
+        # Typer gives its context to the parameter of this type, and reads the others as they are.
+        run.__annotations__ = {**command.__annotations__, "session": typer.Context}
+        app.command(name, cls=cls)(run)
+        return command
+
+    return register
 
 
-def works_with_invalid_config(app: typer.Typer, name: str | None = None) -> Decorator:
-    """Registers a command that works while the configuration is invalid."""
-    return app.command(name, cls=InvalidConfigVerb)
+# Registers a command that works while the configuration is invalid.
+works_with_invalid_config: Final = partial(verb, cls=InvalidConfigVerb)
 
 
 @contextmanager

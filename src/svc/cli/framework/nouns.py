@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from svc.cli.framework import options
-from svc.cli.framework.app import ListingVerb, ReadingVerb, WritingVerb, make_word
+from svc.cli.framework.app import ListingVerb, ReadingVerb, WritingVerb, make_word, verb
 from svc.cli.framework.registry import SHORT_NAMES
 from svc.cli.framework.sending import send_awaited, send_due, send_list, send_read, send_write
 from svc.cli.framework.session import Session
@@ -41,25 +41,25 @@ def noun_app(noun: Resource, asked: Container[str] | None = None) -> typer.Typer
 def add_verb(app: typer.Typer, noun: Resource, action: Action, *, has_fields: bool = True) -> None:
     """Registers the command of one verb, with an option for each field unless it is only listed."""
     if action.verb == "list":
-        app.command("list", cls=ListingVerb)(_list(noun, action))
+        verb(app, "list", cls=ListingVerb)(_list(noun, action))
     elif action.verb == "retrieve":
-        app.command("retrieve", cls=ReadingVerb)(_retrieve(noun, action))
+        verb(app, "retrieve", cls=ReadingVerb)(_retrieve(noun, action))
     else:
-        app.command(action.verb, cls=WritingVerb)(_write(noun, action, has_fields=has_fields))
+        verb(app, action.verb, cls=WritingVerb)(_write(noun, action, has_fields=has_fields))
 
 
 def _list(noun: Resource, action: Action) -> CommandBody:
     parameters = [_filter(field) for field in noun.list_given("list")]
     deadline = next((field for field in noun.fields if field.due_while), None)
 
-    def command(ctx: typer.Context, *, due: str | None = None, **given: str | None) -> None:
+    def command(session: Session, *, due: str | None = None, **given: str | None) -> None:
         def make(params: QueryParams) -> Call:
             return build_list(noun.name, params)
 
         if due is None or deadline is None:
-            send_list(Session.of(ctx), make, given)
+            send_list(session, make, given)
         else:
-            send_due(Session.of(ctx), make, given, deadline, due)
+            send_due(session, make, given, deadline, due)
 
     if deadline is not None:
         words = (
@@ -73,13 +73,13 @@ def _list(noun: Resource, action: Action) -> CommandBody:
 
 def _retrieve(noun: Resource, action: Action) -> CommandBody:
     def command(
-        ctx: typer.Context, *, wait: bool = False, until: str | None = None, **given: str
+        session: Session, *, wait: bool = False, until: str | None = None, **given: str
     ) -> None:
         (identifier,) = given.values()
         if wait or until is not None:
-            send_awaited(Session.of(ctx), noun.name, identifier, until)
+            send_awaited(session, noun.name, identifier, until)
         else:
-            send_read(Session.of(ctx), retrieval(noun.name, identifier))
+            send_read(session, retrieval(noun.name, identifier))
 
     parameters = [_identifier(noun)]
     if noun.final:
@@ -95,11 +95,10 @@ def _write(noun: Resource, action: Action, *, has_fields: bool) -> CommandBody:
     rows: tuple[RequestOption, ...] = ()
 
     def command(
-        ctx: typer.Context, *, wait: bool = False, over_limit: bool = False, **given: Any
+        session: Session, *, wait: bool = False, over_limit: bool = False, **given: Any
     ) -> None:
         from svc.cli.framework.fields import body_of
 
-        session = Session.of(ctx)
         identifier = given[parameters[0].name] if action.is_on_one else ""
         session.given.fields = body_of(rows, given, session.read_file)
 
@@ -137,8 +136,8 @@ def _declare(
     parts = (action.summary, action.more, example)
     command.__name__ = action.verb
     command.__doc__ = "\n\n".join(filter(None, parts))
-    context = _parameter("ctx", typer.Context)
-    command.__signature__ = Signature([context, *parameters])  # type: ignore[attr-defined]
+    session = _parameter("session", Session)
+    command.__signature__ = Signature([session, *parameters])  # type: ignore[attr-defined]
     return command
 
 

@@ -74,14 +74,14 @@ def with_options(
 
     def decorate(command: Callable[[Any, OptionsT], None]) -> Callable[..., None]:
         @wraps(command)
-        def taking(ctx: Any, **values: Any) -> None:
+        def taking(session: Any, **values: Any) -> None:
             given = kind()
             vars(given).update(values)
-            command(ctx, given)
+            command(session, given)
 
-        context, *_ = inspect.signature(command).parameters.values()
+        session, *_ = inspect.signature(command).parameters.values()
         options = inspect.signature(kind).parameters.values()
-        taking.__signature__ = Signature([context, *options])  # type: ignore[attr-defined]
+        taking.__signature__ = Signature([session, *options])  # type: ignore[attr-defined]
         return taking
 
     return decorate

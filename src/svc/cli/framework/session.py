@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Self, cast
+from typing import TYPE_CHECKING, Any, Self
 
 from svc.cli.framework.invocation import Invocation
 from svc.cli.framework.streams import FORCING
@@ -64,11 +64,6 @@ class Session(Invocation):
 
     def __exit__(self, *_: object) -> None:
         self._open.close()
-
-    @staticmethod
-    def of(ctx: Any) -> "Session":
-        """The session of a Typer context."""
-        return cast("Session", ctx.obj)
 
     @staticmethod
     def prepare_long_run() -> None:

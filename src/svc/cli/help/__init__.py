@@ -30,7 +30,7 @@ _ELSEWHERE: Final = ("ci",)  # whose commands are run where a path from here lea
 
 @works_with_invalid_config(app)
 def show(
-    ctx: typer.Context,
+    session: Session,
     words: Annotated[
         list[str] | None,
         typer.Argument(metavar="[TOPIC]", help="A topic, or a command.", show_default=False),
@@ -44,7 +44,6 @@ def show(
     $ svc help assumptions payouts
     $ svc help assumptions -o json --query "[?mark=='chose'].[name, what]"
     """
-    session = Session.of(ctx)
     topic, part = " ".join(words or []), ""
     if words and words[0] == ASSUMPTIONS:
         topic, part = ASSUMPTIONS, " ".join(words[1:])

@@ -9,8 +9,6 @@ import time
 from collections.abc import Iterator
 from typing import Annotated, Final, Literal, get_args
 
-import typer
-
 from svc import api_keys
 from svc.cli.framework import reminders
 from svc.cli.framework.app import make_app, works_with_invalid_config
@@ -31,7 +29,7 @@ ReminderFormat = Literal["text", "json", "github", "ics"]
 
 @works_with_invalid_config(app)
 def remind(
-    ctx: typer.Context,
+    session: Session,
     max_age: Annotated[
         str, option("DURATION", "The age at which a key is to be replaced.")
     ] = "90d",
@@ -52,7 +50,6 @@ def remind(
     $ svc keys remind --max-age 60d --format ics > keys.ics
     $ svc keys remind --created 2025-10-01 --format github
     """
-    session = Session.of(ctx)
     if format_ is not None:
         # The global format of all else that is printed, errors above all.
         session.given.everywhere.output = "json" if format_ == "json" else "human"

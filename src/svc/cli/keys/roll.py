@@ -6,8 +6,6 @@ is of the same account (`old_key`), swaps it in the keyring and prints both keys
 
 from typing import Annotated, Any, Literal
 
-import typer
-
 from svc import api_keys
 from svc.api_keys import ApiKey, refuse_plain_http
 from svc.base_url import BaseUrl
@@ -30,7 +28,7 @@ app = make_app()
 
 @verb(app)
 def roll(
-    ctx: typer.Context,
+    session: Session,
     grace: Annotated[
         str | None, option("0..7d", "How long the old key works on, as chosen in the dashboard.")
     ] = None,
@@ -46,7 +44,6 @@ def roll(
     $ svc keys roll
     $ svc keys roll --grace 24h --stdin < new-key.txt
     """
-    session = Session.of(ctx)
     seconds, page = grace_of(grace), page_of(dashboard)
     refuse_plain_http(session.base_url)
     old = old_key.find(session, session.key_place())

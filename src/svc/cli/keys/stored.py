@@ -7,8 +7,6 @@ about a key before it is stored.
 from collections.abc import Sequence
 from typing import Annotated
 
-import typer
-
 from svc import api_keys
 from svc.api_keys import ApiKey
 from svc.cli.framework.app import make_app, verb
@@ -27,7 +25,7 @@ Publishable = Annotated[bool, flag("--publishable", "It is a pk_ key, for the sa
 
 @verb(app)
 def add(
-    ctx: typer.Context,
+    session: Session,
     stdin: Annotated[bool, flag("--stdin", "Read the key from a pipe.")] = False,
     publishable: Publishable = False,
     no_check: Annotated[bool, flag("--no-check", "Do not ask the service about the key.")] = False,
@@ -40,7 +38,6 @@ def add(
     $ svc keys add
     $ svc keys add --profile shop --stdin < key.txt
     """
-    session = Session.of(ctx)
     api_keys.refuse_plain_http(session.base_url)
     store = session.key_store()
     # A keyring that is not there is told before anybody types a key or the service is called.
@@ -58,13 +55,12 @@ def add(
 
 
 @verb(app, "list")
-def list_(ctx: typer.Context) -> None:
+def list_(session: Session) -> None:
     """List the stored keys by their last four characters.
 
     $ svc keys list
     $ svc keys list --profile shop
     """
-    session = Session.of(ctx)
     found = session.key_facts.every(profile=session.given.everywhere.profile)
     session.out.value([key_shown(fact) for fact in found], name="profile", kind="key")
     warn_of_variable(session)
@@ -73,7 +69,7 @@ def list_(ctx: typer.Context) -> None:
 
 
 @verb(app)
-def remove(ctx: typer.Context, publishable: Publishable = False) -> None:
+def remove(session: Session, publishable: Publishable = False) -> None:
     """Remove a stored key from every keyring.
 
     It is the key of the profile, origin and mode in use.
@@ -81,7 +77,6 @@ def remove(ctx: typer.Context, publishable: Publishable = False) -> None:
     $ svc keys remove
     $ svc keys remove --profile shop --live
     """
-    session = Session.of(ctx)
     place = session.key_place(slot="publishable" if publishable else "secret")
     fact = session.key_facts.find(place)
     kept_here = fact is not None and fact.backend == SANDBOX_DATA

@@ -15,8 +15,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
-import typer
-
 from svc.cli.framework.app import make_app, verb
 from svc.cli.framework.help_page import fold
 from svc.cli.framework.session import Session
@@ -39,14 +37,13 @@ app = make_app()
 
 
 @verb(app)
-def quickstart(ctx: typer.Context) -> None:
+def quickstart(session: Session) -> None:
     """Start a sandbox, have an order paid, receive its webhook verified, refund a part.
 
     It runs in a temporary folder with processes of its own and leaves nothing behind.
 
     $ svc quickstart
     """
-    session = Session.of(ctx)
     started = session.clock.monotonic()
     with _undo_whole() as stack:
         story = _Story(session, stack)

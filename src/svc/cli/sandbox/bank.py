@@ -5,8 +5,6 @@ Each calls a control of the running sandbox (`framework.control`) and prints the
 
 from typing import Annotated, Final
 
-import typer
-
 from svc.cli.framework import options
 from svc.cli.framework.app import make_app, verb
 from svc.cli.framework.control import call_and_show, open_control
@@ -43,7 +41,7 @@ Pending = Annotated[
 
 @verb(app)
 def settle(
-    ctx: typer.Context,
+    session: Session,
     identity: Pending,
     sent: Annotated[bool, flag("--sent", "Only hand a payout to the local network.")] = False,
 ) -> None:
@@ -52,7 +50,6 @@ def settle(
     $ svc sandbox settle rf_9eYf1gZh2iWj3kPq0aVb7cXd
     $ svc sandbox settle po_2iWj3kPq0aVb7cXd9eYf1gZh --sent
     """
-    session = Session.of(ctx)
     path, end, _ = _kind(identity)
     payout = path == _PAYOUTS
     if sent and not payout:
@@ -68,7 +65,7 @@ def settle(
 
 @verb(app)
 def fail(
-    ctx: typer.Context,
+    session: Session,
     identity: Pending,
     reason: Annotated[str | None, option("CODE", _REASON_HELP)] = None,
 ) -> None:
@@ -78,12 +75,12 @@ def fail(
     """
     path, _, field = _kind(identity)
     body = without_empty(**{"to": "failed", field: reason})
-    call_and_show(Session.of(ctx), _move(path, identity, body))
+    call_and_show(session, _move(path, identity, body))
 
 
 @verb(app)
 def decide(
-    ctx: typer.Context,
+    session: Session,
     dispute: options.DisputeId,
     outcome: Annotated[BankDecision, argument("won|lost", "What the bank decides: won or lost.")],
 ) -> None:
@@ -92,14 +89,14 @@ def decide(
     $ svc sandbox decide dp_9eYf1gZh2iWj3kPq0aVb7cXd won
     """
     call_and_show(
-        Session.of(ctx),
+        session,
         control_call("POST", "disputes", dispute, "decide", body={"outcome": outcome}),
     )
 
 
 @verb(app)
 def customs(
-    ctx: typer.Context,
+    session: Session,
     order: options.OrderId,
     charged: Annotated[str, option("N", "What they charge, in minor units of the order.")],
 ) -> None:
@@ -109,7 +106,7 @@ def customs(
     """
     amount = amount_option(charged, "--charged", None, minimum=0)
     call_and_show(
-        Session.of(ctx),
+        session,
         control_call("POST", "orders", order, "customs", body={"charged": amount or 0}),
     )
 

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Final, Literal
 
 import typer
 
-from svc.cli.framework.app import InvalidConfigVerb, make_app
+from svc.cli.framework.app import InvalidConfigVerb, make_app, verb
 from svc.cli.framework.local_sandbox import find_running_sandbox
 from svc.cli.framework.options import option
 from svc.cli.framework.session import Session
@@ -39,13 +39,13 @@ class _Env(InvalidConfigVerb):
         try:
             return super().parse_args(ctx, args)
         except typer.TyperException:
-            _fail(Session.of(ctx))
+            _fail(ctx.obj)
             raise
 
 
-@app.command(cls=_Env)
+@verb(app, cls=_Env)
 def env(
-    ctx: typer.Context,
+    session: Session,
     port: Port = None,
     shell: Annotated[EnvShell, option("SHELL", f"One of {', '.join(SHELLS)}.")] = "sh",
 ) -> None:
@@ -55,7 +55,6 @@ def env(
 
     $ eval "$(svc sandbox env)"
     """
-    session = Session.of(ctx)
     data = session.given.everywhere.output in _DATA
     try:
         _print(session, shell, _find_meant(session, port), data=data)

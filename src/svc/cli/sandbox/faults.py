@@ -7,8 +7,6 @@ import json
 from functools import partial
 from typing import Annotated, Final, get_args
 
-import typer
-
 from svc.cli.framework.app import make_noun, verb
 from svc.cli.framework.control import ask, open_control, show
 from svc.cli.framework.inputs import BodyFields, without_empty
@@ -93,7 +91,7 @@ class FaultArguments(OptionSet):
 
 @verb(app)
 @with_options(FaultArguments)
-def add(ctx: typer.Context, arguments: FaultArguments) -> None:
+def add(session: Session, arguments: FaultArguments) -> None:
     """Spoil requests, or with --webhook deliveries, from now on.
 
     A rule lasts until it has fired, is cleared, or the sandbox is reset or stopped.
@@ -104,7 +102,6 @@ def add(ctx: typer.Context, arguments: FaultArguments) -> None:
     $ svc sandbox fault add --after --connection close
     $ svc sandbox fault add --webhook duplicate --count 2
     """
-    session = Session.of(ctx)
     show(session, ask(session, _build_addition(session, arguments)))
 
 
@@ -151,12 +148,11 @@ def _build_addition(session: Session, arguments: FaultArguments) -> Call:
 
 
 @verb(app, "list")
-def list_(ctx: typer.Context) -> None:
+def list_(session: Session) -> None:
     """List the rules of both kinds and how often each has fired.
 
     $ svc sandbox fault list
     """
-    session = Session.of(ctx)
     with open_control(session) as control:
         found = [control.send(control_call("GET", kind)).data["data"] for kind in (API, WEBHOOK)]
     if session.format == "human" and all(found):
@@ -171,14 +167,13 @@ def list_(ctx: typer.Context) -> None:
 
 @verb(app)
 def clear(
-    ctx: typer.Context,
+    session: Session,
     rules: Annotated[list[str] | None, argument("[ID]...", "Only these rules, flt_...")] = None,
 ) -> None:
     """Remove all rules, or some. What they hold back goes on.
 
     $ svc sandbox fault clear
     """
-    session = Session.of(ctx)
     out = session.out
     with open_control(session) as control:
         if rules:

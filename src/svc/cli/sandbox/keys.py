@@ -5,8 +5,6 @@ Each calls a control of the running sandbox; a new key is shown once.
 
 from typing import Annotated, Any, Final
 
-import typer
-
 from svc.cli.framework.app import make_noun, verb
 from svc.cli.framework.control import ask, call_and_show, show
 from svc.cli.framework.inputs import pairs_of, without_empty
@@ -24,17 +22,17 @@ app = make_noun("Make and roll API keys, as the dashboard does.")
 
 
 @verb(app, "list")
-def list_(ctx: typer.Context) -> None:
+def list_(session: Session) -> None:
     """List the keys of a mode. Secrets are masked.
 
     $ svc sandbox keys list
     """
-    call_and_show(Session.of(ctx), control_call("GET", "keys"))
+    call_and_show(session, control_call("GET", "keys"))
 
 
 @verb(app)
 def create(
-    ctx: typer.Context,
+    session: Session,
     kind: Annotated[
         KeyKind | None, option("TYPE", f"One of {', '.join(KEY_KINDS)}.", "--type")
     ] = None,
@@ -55,12 +53,12 @@ def create(
     wanted = _permissions(permissions)
     usual = "restricted" if wanted else "secret"
     body = without_empty(type=kind or usual, permissions=wanted)
-    _show_new(Session.of(ctx), ask(Session.of(ctx), control_call("POST", "keys", body=body)))
+    _show_new(session, ask(session, control_call("POST", "keys", body=body)))
 
 
 @verb(app)
 def roll(
-    ctx: typer.Context,
+    session: Session,
     key: Annotated[str, argument("ID", "The key, key_...")],
     grace: Annotated[str, option("DURATION", "How long the old one works on, at most 7d.")] = "0",
 ) -> None:
@@ -75,7 +73,6 @@ def roll(
     seconds = seconds_of(grace, "--grace")
     if seconds > KEY_GRACE_MAX_SECONDS:
         raise UsageError("--grace must be at most 7d.", param="--grace")
-    session = Session.of(ctx)
     _show_new(
         session,
         ask(session, control_call("POST", "keys", key, "roll", body={"expires_in": seconds})),

@@ -11,8 +11,6 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from svc import __version__
 from svc.cli.framework.app import make_app, verb
 from svc.cli.framework.local_sandbox import find_running_sandbox
@@ -53,7 +51,7 @@ _Import = Annotated[
 
 @verb(app)
 def start(
-    ctx: typer.Context,
+    session: Session,
     port: _ServingPort = SANDBOX_PORT,
     db: _Db = None,
     seed: Seed = None,
@@ -79,7 +77,6 @@ def start(
 
     --ca-bundle is for receivers of webhooks, too: for https with a certificate of your own.
     """
-    session = Session.of(ctx)
     _refuse_two_beginnings(import_, fixture=fixture, seed=seed)
     reach = reach_of(bind, allow_host or (), tls=tls)
     folder = None if db == MEMORY and not tls else session.paths.sandbox_dir
@@ -117,7 +114,7 @@ def _state(session: Session, file: str | None, *, allow_remote: bool) -> str | N
 
 @verb(app)
 def stop(
-    ctx: typer.Context,
+    session: Session,
     port: Port = None,
     every: Annotated[bool, flag("--all", "Stop all sandboxes that are running.")] = False,
 ) -> None:
@@ -125,7 +122,6 @@ def stop(
 
     $ svc sandbox stop
     """
-    session = Session.of(ctx)
     folder = session.paths.sandbox_dir
     found = [each for each in list_running(folder) if port in (None, each.port)]
     if found and not every:
@@ -151,12 +147,11 @@ def _refuse_unrecorded(port: int) -> None:
 
 
 @verb(app)
-def status(ctx: typer.Context) -> None:
+def status(session: Session) -> None:
     """Show the sandboxes that are running. The exit code is 11 when none is.
 
     $ svc sandbox status || svc sandbox start --detach
     """
-    session = Session.of(ctx)
     found = list_running(session.paths.sandbox_dir)
     shown = [_build_view(record) for record in found]
     if session.format != "human":

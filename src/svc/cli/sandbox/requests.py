@@ -9,8 +9,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any, Final
 
-import typer
-
 from svc.cli.framework.app import make_app, verb
 from svc.cli.framework.control import ask, call_and_show
 from svc.cli.framework.inputs import BodyFields, without_empty
@@ -34,7 +32,7 @@ _ALL: Final = 1000
 
 @verb(app)
 def requests(
-    ctx: typer.Context,
+    session: Session,
     path: Annotated[str | None, option("GLOB", "Only these paths, such as '/v1/refunds*'.")] = None,
     method: Annotated[str | None, option("METHOD", "Only these: GET or POST.")] = None,
     status: Annotated[int | None, option("STATUS", "Only those answered with this status.")] = None,
@@ -59,7 +57,6 @@ def requests(
     $ svc sandbox requests --method POST --path /v1/refunds --status 200 --verify 0
     $ svc sandbox requests --follow
     """
-    session = Session.of(ctx)
     which = without_empty(
         method=method, path=path, status=status, body=body, since=since, until=until
     )
@@ -133,7 +130,7 @@ def _tell(lines: RequestLines, entry: dict[str, Any]) -> None:
 
 
 @verb(app)
-def lint(ctx: typer.Context) -> None:
+def lint(session: Session) -> None:
     """List what a stricter service or a bad day would punish. The exit code is 11 if there is any.
 
     It looks at the latest 1000 requests and deliveries, and sends each receiver one delivery whose
@@ -141,7 +138,6 @@ def lint(ctx: typer.Context) -> None:
 
     $ svc sandbox lint
     """
-    session = Session.of(ctx)
     found = ask(session, control_call("POST", "lint"))
     if session.format != "human":
         session.out.one(found.text, found.data)
@@ -159,13 +155,12 @@ def lint(ctx: typer.Context) -> None:
 
 
 @verb(app)
-def logs(ctx: typer.Context, port: Port = None, follow: Follow = False) -> None:
+def logs(session: Session, port: Port = None, follow: Follow = False) -> None:
     """Show a sandbox's warnings and errors; with --follow further ones as they come.
 
     $ svc sandbox logs
     $ svc sandbox logs --follow
     """
-    session = Session.of(ctx)
     if follow:
         _refuse_whole(session)
     path = log_of(session.paths.sandbox_dir, port)

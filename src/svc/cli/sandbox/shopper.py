@@ -7,8 +7,6 @@ from datetime import timedelta
 from typing import Annotated, Any, Final
 from urllib.parse import urlencode
 
-import typer
-
 from svc.cli.framework import options
 from svc.cli.framework.app import make_app, verb
 from svc.cli.framework.control import call_and_show, client_secret, moments, open_control
@@ -41,7 +39,7 @@ OrderOrSecret = Annotated[str, argument("ORDER", "The order, ord_..., or its cli
 
 @verb(app)
 def pay(
-    ctx: typer.Context,
+    session: Session,
     order: OrderOrSecret,
     card: CardNumber = None,
     expiry: Expiry = None,
@@ -68,7 +66,6 @@ def pay(
     $ svc sandbox pay ord_3kPq0aVb7cXd9eYf1gZh2iWj
     $ svc sandbox pay ord_3kPq0aVb7cXd9eYf1gZh2iWj --card 4000000000009995
     """
-    session = Session.of(ctx)
     new_card = method in (None, "card") and payment_method is None
     if not new_card and (card or expiry or cvc):
         raise UsageError("--card, --expiry and --cvc are for paying with a new card.")
@@ -86,7 +83,7 @@ def pay(
 
 @verb(app)
 def dispute(
-    ctx: typer.Context,
+    session: Session,
     payment: options.PaymentId,
     reason: Annotated[str | None, option("REASON", f"One of {', '.join(REASONS)}.")] = None,
     evidence_due_by: Annotated[
@@ -102,7 +99,6 @@ def dispute(
 
     $ svc sandbox dispute pay_7cXd9eYf1gZh2iWj3kPq0aVb --reason product_not_received
     """
-    session = Session.of(ctx)
     due = _parse_due(session, evidence_due_by)
     body = without_empty(payment=payment, reason=reason, evidence_due_by=due)
     call_and_show(session, control_call("POST", "disputes", body=body))
@@ -172,7 +168,7 @@ def _expiry(text: str) -> tuple[int, int]:
 
 @verb(app)
 def checkout(
-    ctx: typer.Context,
+    session: Session,
     order: OrderOrSecret,
     print_only: Annotated[bool, flag("--print", "Print the address and open nothing.")] = False,
     return_url: Annotated[str | None, option("URL", "Where the shopper goes in the end.")] = None,
@@ -184,7 +180,6 @@ def checkout(
     $ svc sandbox checkout ord_3kPq0aVb7cXd9eYf1gZh2iWj
     $ svc sandbox checkout ord_3kPq0aVb7cXd9eYf1gZh2iWj --return-url http://localhost:3000/thanks
     """
-    session = Session.of(ctx)
     query = urlencode(without_empty(key=session.publishable_key(), return_url=return_url))
     url = f"{session.base_url.url(_path(session, order))}?{query}"
     if session.given.everywhere.output in ("json", "ndjson"):

@@ -7,8 +7,6 @@ import os
 from pathlib import Path
 from typing import Annotated, BinaryIO, Final
 
-import typer
-
 from svc.cli.framework.app import make_app, verb
 from svc.cli.framework.control import ask, call_and_show, open_control, show
 from svc.cli.framework.inputs import pairs_of, without_empty
@@ -39,7 +37,7 @@ _ALL_WORDS: Final = "All with their words: svc sandbox settings --help"
 
 @verb(app)
 def settings(
-    ctx: typer.Context,
+    session: Session,
     changes: Annotated[list[str] | None, argument("[KEY=VALUE]...", _SETTINGS_HELP)] = None,
     of: Annotated[
         str | None,
@@ -57,7 +55,6 @@ def settings(
     # As a form: the sandbox knows which of the values are numbers and which are words.
     own = without_empty(of=of)
     changing = control_call("POST", "settings", body={**own, **changed})._replace(encoding="form")
-    session = Session.of(ctx)
     try:
         reply = ask(session, changing if changed else control_call("GET", "settings", params=own))
     except ApiError as error:
@@ -97,7 +94,7 @@ _SHOWN: Final = "All are shown by: svc sandbox balances"
 
 @verb(app)
 def balances(
-    ctx: typer.Context,
+    session: Session,
     changes: Annotated[
         list[str] | None, argument("[CURRENCY=AMOUNT]...", "The balances to set, in minor units.")
     ] = None,
@@ -106,7 +103,6 @@ def balances(
 
     $ svc sandbox balances USD=500000
     """
-    session = Session.of(ctx)
     wanted = {
         currency: amount_option(amount, currency, currency, minimum=-AMOUNT_MAX)
         for currency, amount in pairs_of(changes, "CURRENCY=AMOUNT", _SHOWN).items()
@@ -122,7 +118,7 @@ def balances(
 
 @verb(app)
 def export(
-    ctx: typer.Context,
+    session: Session,
     file: Annotated[
         str | None, argument("[FILE]", "The file to write.", show_default="standard output")
     ] = None,
@@ -132,7 +128,6 @@ def export(
 
     $ svc sandbox export state.json
     """
-    session = Session.of(ctx)
     if file is None and session.format == "human":
         raise UsageError("Say where to.", param="FILE", hint="svc sandbox export state.json")
     path = None if file is None else _check_free(Path(file), force=force)
@@ -151,7 +146,7 @@ def export(
 
 @verb(app, "import")
 def import_(
-    ctx: typer.Context,
+    session: Session,
     file: Annotated[
         str,
         argument("FILE", "The file that export wrote; - reads standard input.", show_default=True),
@@ -162,7 +157,6 @@ def import_(
 
     $ svc sandbox import state.json
     """
-    session = Session.of(ctx)
     path = Path(file)
     if (
         file != STDIN

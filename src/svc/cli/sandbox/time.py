@@ -8,8 +8,6 @@ from contextlib import contextmanager, nullcontext
 from threading import Event
 from typing import Annotated
 
-import typer
-
 from svc.cli.framework.app import make_app, verb
 from svc.cli.framework.control import ask, call_and_show, moments, open_control, show
 from svc.cli.framework.inputs import without_empty
@@ -70,7 +68,7 @@ def _in_words(session: Session, now: str) -> str:
 
 @verb(app)
 def advance(
-    ctx: typer.Context,
+    session: Session,
     duration: Annotated[
         str | None, argument("[DURATION]", "How far, such as 3d, 1d12h or 90s.")
     ] = None,
@@ -93,7 +91,6 @@ def advance(
     if sum(given is not None for given in (duration, until, to)) != 1:
         raise UsageError("Give a duration, --until or --to.", hint="svc sandbox advance 3d")
     seconds = None if duration is None else seconds_of(duration, "DURATION")
-    session = Session.of(ctx)
     with clock_shown(session):
         call = control_call(
             "POST",
@@ -107,7 +104,7 @@ def advance(
 
 @verb(app)
 def clock(
-    ctx: typer.Context,
+    session: Session,
     mode: Annotated[
         ClockMode | None, argument("[realtime|frozen]", "realtime lets it run, frozen stops it.")
     ] = None,
@@ -121,7 +118,6 @@ def clock(
     $ svc sandbox clock frozen --to 2030-01-01T00:00:00Z
     $ svc sandbox clock realtime
     """
-    session = Session.of(ctx)
     wanted = without_empty(mode=mode, now=_time(session, to))
     going = to is not None
     with (
@@ -136,14 +132,13 @@ def clock(
 
 
 @verb(app)
-def reset(ctx: typer.Context, seed: Seed = None, fixture: FixtureName = None) -> None:
+def reset(session: Session, seed: Seed = None, fixture: FixtureName = None) -> None:
     """Empty the sandbox. Objects, events, settings, faults and keys of both modes go.
 
     It asks first; a script gives -y.
 
     $ svc sandbox reset --fixture demo --yes
     """
-    session = Session.of(ctx)
     what = f"This empties the sandbox at {session.base_url}, in both modes."
     confirm(session, what, otherwise="Nothing was emptied.")
     call_and_show(

@@ -6,8 +6,6 @@ list the e-mails, and manage endpoints. Each calls a control of the running sand
 
 from typing import Annotated, Any, Final, get_args
 
-import typer
-
 from svc.cli.framework import options
 from svc.cli.framework.app import make_app, make_noun, verb
 from svc.cli.framework.control import ask, call_and_show, call_and_show_page, show
@@ -48,7 +46,7 @@ Data = Annotated[
 
 
 @verb(app)
-def trigger(ctx: typer.Context, event_type: TriggerType, data: Data = None) -> None:
+def trigger(session: Session, event_type: TriggerType, data: Data = None) -> None:
     """Let an event of any type happen, with all that it needs.
 
     It happens for real: objects are created, and their ids are printed.
@@ -56,7 +54,6 @@ def trigger(ctx: typer.Context, event_type: TriggerType, data: Data = None) -> N
     $ svc sandbox trigger order.paid
     $ svc sandbox trigger payout.failed -d amount=5000 -d currency=GBP
     """
-    session = Session.of(ctx)
     if event_type not in EVENT_TYPES:
         error = build_wrong_choice("TYPE", event_type, EVENT_TYPES)
         if session.format == "human":
@@ -95,7 +92,7 @@ OnlyEndpoint = Annotated[str | None, option("ID", "Only to this endpoint, we_...
 
 @verb(app)
 def events(
-    ctx: typer.Context,
+    session: Session,
     event_type: Annotated[
         str | None, option("TYPE", "Only these, such as order.paid.", "--type")
     ] = None,
@@ -108,13 +105,13 @@ def events(
     """
     query = without_empty(type=event_type, limit=limit, starting_after=starting_after)
     call_and_show_page(
-        Session.of(ctx), control_call("GET", "events", params=query), "sandbox events", query
+        session, control_call("GET", "events", params=query), "sandbox events", query
     )
 
 
 @verb(app)
 def deliveries(
-    ctx: typer.Context,
+    session: Session,
     event: Annotated[str | None, option("ID", "Only of this event, evt_...")] = None,
     endpoint: OnlyEndpoint = None,
     status: Annotated[str | None, options.status(get_args(DeliveryStatus))] = None,
@@ -133,7 +130,7 @@ def deliveries(
         starting_after=starting_after,
     )
     call_and_show_page(
-        Session.of(ctx),
+        session,
         control_call("GET", "deliveries", params=query),
         "sandbox deliveries",
         query,
@@ -141,12 +138,11 @@ def deliveries(
 
 
 @verb(app)
-def resend(ctx: typer.Context, event: options.EventId, endpoint: OnlyEndpoint = None) -> None:
+def resend(session: Session, event: options.EventId, endpoint: OnlyEndpoint = None) -> None:
     """Deliver an event once more, now.
 
     $ svc sandbox resend evt_3kPq0aVb7cXd9eYf1gZh2iWj
     """
-    session = Session.of(ctx)
     try:
         call_and_show(
             session,
@@ -160,7 +156,7 @@ def resend(ctx: typer.Context, event: options.EventId, endpoint: OnlyEndpoint = 
 
 @verb(app)
 def emails(
-    ctx: typer.Context,
+    session: Session,
     limit: PageSize = None,
     starting_after: Annotated[str | None, option("ID", "Begin after this e-mail, eml_...")] = None,
 ) -> None:
@@ -170,7 +166,7 @@ def emails(
     """
     query = without_empty(limit=limit, starting_after=starting_after)
     call_and_show_page(
-        Session.of(ctx), control_call("GET", "emails", params=query), "sandbox emails", query
+        session, control_call("GET", "emails", params=query), "sandbox emails", query
     )
 
 
@@ -180,44 +176,44 @@ endpoints_app = make_noun("Look after webhook endpoints, as the dashboard does."
 
 
 @verb(endpoints_app, "list")
-def list_(ctx: typer.Context) -> None:
+def list_(session: Session) -> None:
     """List the endpoints of a mode and whether they are enabled.
 
     $ svc sandbox endpoints list
     """
-    call_and_show(Session.of(ctx), control_call("GET", "webhook_endpoints"))
+    call_and_show(session, control_call("GET", "webhook_endpoints"))
 
 
 @verb(endpoints_app)
-def enable(ctx: typer.Context, endpoint: EndpointId) -> None:
+def enable(session: Session, endpoint: EndpointId) -> None:
     """Enable an endpoint again. What was dropped stays dropped.
 
     $ svc sandbox endpoints enable we_3kPq0aVb7cXd9eYf1gZh2iWj
     """
-    call_and_show(Session.of(ctx), control_call("POST", "webhook_endpoints", endpoint, "enable"))
+    call_and_show(session, control_call("POST", "webhook_endpoints", endpoint, "enable"))
 
 
 @verb(endpoints_app)
-def disable(ctx: typer.Context, endpoint: EndpointId) -> None:
+def disable(session: Session, endpoint: EndpointId) -> None:
     """Disable an endpoint. Attempts that are pending are dropped.
 
     $ svc sandbox endpoints disable we_3kPq0aVb7cXd9eYf1gZh2iWj
     """
-    call_and_show(Session.of(ctx), control_call("POST", "webhook_endpoints", endpoint, "disable"))
+    call_and_show(session, control_call("POST", "webhook_endpoints", endpoint, "disable"))
 
 
 @verb(endpoints_app)
-def delete(ctx: typer.Context, endpoint: EndpointId) -> None:
+def delete(session: Session, endpoint: EndpointId) -> None:
     """Delete an endpoint. The API itself has no such call.
 
     $ svc sandbox endpoints delete we_3kPq0aVb7cXd9eYf1gZh2iWj
     """
-    call_and_show(Session.of(ctx), control_call("DELETE", "webhook_endpoints", endpoint))
+    call_and_show(session, control_call("DELETE", "webhook_endpoints", endpoint))
 
 
 @verb(endpoints_app, "roll-secret")
 def roll_secret(
-    ctx: typer.Context,
+    session: Session,
     endpoint: EndpointId,
     grace: Annotated[
         str, option("DURATION", "How long the old one signs along, at most 1d.")
@@ -231,7 +227,7 @@ def roll_secret(
     if seconds > WEBHOOK_SECRET_GRACE_MAX_SECONDS:
         raise UsageError("--grace must be at most 1d.", param="--grace")
     call_and_show(
-        Session.of(ctx),
+        session,
         control_call(
             "POST", "webhook_endpoints", endpoint, "roll_secret", body={"expires_in": seconds}
         ),

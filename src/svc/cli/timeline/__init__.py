@@ -6,8 +6,6 @@
 from collections.abc import Collection
 from typing import Annotated, Any, Final
 
-import typer
-
 from svc.cli.events.inbox import archive_of, endpoints_of
 from svc.cli.framework.app import make_app, verb
 from svc.cli.framework.delivering import journal_of
@@ -30,7 +28,7 @@ _CLOCKS_DIFFER: Final = 60.0  # seconds
 
 @verb(app)
 def timeline(
-    ctx: typer.Context,
+    session: Session,
     identifier: Annotated[
         str, argument("ID", "Any id of the service, an event's, or a request's: rq_...")
     ],
@@ -45,7 +43,6 @@ def timeline(
     $ svc timeline ord_3kPq0aVb7cXd9eYf1gZh2iWj
     $ svc timeline pay_7cXd9eYf1gZh2iWj3kPq0aVb -o json
     """
-    session = Session.of(ctx)
     archive = archive_of(session, session.state())
     with journal_of(session) as journal:
         start = _start(journal.find(identifier), archive, identifier)

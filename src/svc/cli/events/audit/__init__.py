@@ -9,8 +9,6 @@ from collections.abc import Iterator
 from itertools import chain
 from typing import Annotated, Any, Final
 
-import typer
-
 from svc import service
 from svc.cli.events.inbox import endpoints_of, scope_of
 from svc.cli.framework.app import make_app, verb
@@ -41,7 +39,7 @@ _OLDER_SECONDS: Final = 30 * 24 * 3600
 
 @verb(app)
 def audit(
-    ctx: typer.Context,
+    session: Session,
     since: Annotated[
         str, option("TIME", "Events sent since: 2h, 3d, yesterday or 2026-11-21.")
     ] = "2d",
@@ -65,7 +63,6 @@ def audit(
     $ svc events audit --since 2d
     $ svc events audit --since 2026-11-20 --from nats+tls://log.example.com/shop
     """
-    session = Session.of(ctx)
     session.prepare_long_run()
     clock = moments(session)
     now, begin = (clock.read(each, "--since").begin.timestamp() for each in ("now", since))

@@ -7,8 +7,6 @@ up, `failed` lists the events that a consumer group put aside.
 
 from typing import Annotated, Final
 
-import typer
-
 from svc.cli.events.log import create, failed, template, users
 from svc.cli.events.secrets import place_of
 from svc.cli.events.team import ReadLog, ToLog, about_a_log, examine, open_log
@@ -40,7 +38,7 @@ _DAYS: Final = "7d"  # for so long the log keeps what a laptop may not have read
 
 @verb(app)
 def login(
-    ctx: typer.Context,
+    session: Session,
     log: Annotated[str, argument("LOG", "The log, nats+tls://HOST/NAME, with all its servers.")],
 ) -> None:
     """Store credentials of a log in the OS keyring, for the servers of this address alone.
@@ -50,7 +48,6 @@ def login(
 
     $ svc events log login nats+tls://log.example.com/shop < anna.creds
     """
-    session = Session.of(ctx)
     address, place = LogAddress.parse(log, "LOG"), place_of(session)
     with about_a_log():
         store = session.key_store()
@@ -72,13 +69,12 @@ def login(
 
 
 @verb(app)
-def status(ctx: typer.Context, log: ReadLog) -> None:
+def status(session: Session, log: ReadLog) -> None:
     """Show how a log is: what it holds, its copies, groups and laptops, and what was put aside.
 
     $ svc events log status --from nats+tls://log.example.com/shop
     $ svc events log status --from nats+tls://log.example.com/shop --query behind --raw
     """
-    session = Session.of(ctx)
     address = LogAddress.parse(log, "--from")
     position = position_here(session, address)
     with open_log(session, address) as connection:
@@ -97,7 +93,7 @@ def status(ctx: typer.Context, log: ReadLog) -> None:
 
 @verb(app)
 def refill(
-    ctx: typer.Context,
+    session: Session,
     to: ToLog,
     since: Annotated[str, option("TIME", "Copies since: 2h, 7d, yesterday or 2026-11-21.")] = _DAYS,
 ) -> None:
@@ -108,7 +104,6 @@ def refill(
 
     $ svc events log refill --to nats+tls://log.example.com/shop --since 7d
     """
-    session = Session.of(ctx)
     address, settings = LogAddress.parse(to, "--to"), session.settings
     mode = settings.mode
     begin = moments(session, local=True).read(since, "--since").begin.timestamp()
@@ -123,12 +118,11 @@ def refill(
 
 
 @verb(app, "forget")
-def forget_(ctx: typer.Context, log: ReadLog) -> None:
+def forget_(session: Session, log: ReadLog) -> None:
     """Stop svc doctor from checking a log that is not used any more; what was read stays known.
 
     $ svc events log forget --from nats+tls://log.example.com/shop
     """
-    session = Session.of(ctx)
     address, settings = LogAddress.parse(log, "--from"), session.settings
     uses = (
         LogUse(str(address), fills=True),

@@ -10,8 +10,6 @@ the log's key goes into the keyring.
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any
 
-import typer
-
 from svc.cli.events.log.sizes import EventRate, size_of
 from svc.cli.events.secrets import place_of
 from svc.cli.events.team import (
@@ -63,7 +61,7 @@ class CreateArguments(OptionSet):
 
 @verb(app)
 @with_options(CreateArguments)
-def create(ctx: typer.Context, arguments: CreateArguments) -> None:
+def create(session: Session, arguments: CreateArguments) -> None:
     """Make the streams of a log, with an admin's credentials; what is there is left as it is.
 
     svc says how an existing stream differs from what it would make, and changes its size alone, if
@@ -75,7 +73,6 @@ def create(ctx: typer.Context, arguments: CreateArguments) -> None:
     $ svc events log create --to nats+tls://log.example.com/shop --max-bytes 160GiB
     $ svc events log create --to nats+tls://log.example.com/shop --group e2e --from now
     """
-    session = Session.of(ctx)
     address = LogAddress.parse(arguments.to, "--to")
     for group in arguments.group or ():
         check_name(group, "--group")

@@ -6,8 +6,6 @@ A job of a consumer group puts an event of the team's log aside that its target 
 
 from typing import Annotated
 
-import typer
-
 from svc.cli.events.team import ReadLog, open_log
 from svc.cli.framework.app import make_noun, verb
 from svc.cli.framework.options import argument, option
@@ -25,7 +23,7 @@ Which = Annotated[str, argument("EVENT", "The event's id, or its number in the l
 
 @verb(app, "list")
 def list_(
-    ctx: typer.Context,
+    session: Session,
     log: ReadLog,
     group: Annotated[str | None, option("NAME", "Those of one group.")] = None,
 ) -> None:
@@ -33,19 +31,17 @@ def list_(
 
     $ svc events log failed list --from nats+tls://log.example.com/shop
     """
-    session = Session.of(ctx)
     with open_log(session, LogAddress.parse(log, "--from")) as connection:
         found = connection.run(failed.list_failed(connection, session.settings.mode, group))
     session.out.value([one.as_data() for one in found], kind="failed_event")
 
 
 @verb(app)
-def show(ctx: typer.Context, event: Which, log: ReadLog) -> None:
+def show(session: Session, event: Which, log: ReadLog) -> None:
     """Show an entry of the list, with the event as it was received.
 
     $ svc events log failed show evt_3kPq0aVb7cXd9eYf1gZh2iWj --from nats+tls://log.example.com/shop
     """
-    session = Session.of(ctx)
     mode = session.settings.mode
     with open_log(session, LogAddress.parse(log, "--from")) as connection:
         one = connection.run(failed.find_failed(connection, mode, event))
@@ -54,12 +50,11 @@ def show(ctx: typer.Context, event: Which, log: ReadLog) -> None:
 
 
 @verb(app)
-def retry(ctx: typer.Context, event: Which, log: ReadLog) -> None:
+def retry(session: Session, event: Which, log: ReadLog) -> None:
     """Give an event to its group again, with an admin's credentials, and take it off the list.
 
     $ svc events log failed retry evt_3kPq0aVb7cXd9eYf1gZh2iWj --from nats+tls://log.example.com/shop
     """
-    session = Session.of(ctx)
     mode = session.settings.mode
     with open_log(session, LogAddress.parse(log, "--from")) as connection:
         info = connection.run(stream_info(connection, mode))
@@ -71,12 +66,11 @@ def retry(ctx: typer.Context, event: Which, log: ReadLog) -> None:
 
 
 @verb(app)
-def drop(ctx: typer.Context, event: Which, log: ReadLog) -> None:
+def drop(session: Session, event: Which, log: ReadLog) -> None:
     """Take an event off the list, with an admin's credentials; it stays in the log.
 
     $ svc events log failed drop evt_3kPq0aVb7cXd9eYf1gZh2iWj --from nats+tls://log.example.com/shop
     """
-    session = Session.of(ctx)
     with open_log(session, LogAddress.parse(log, "--from")) as connection:
         one = connection.run(failed.find_failed(connection, session.settings.mode, event))
         connection.run(failed.drop(connection, session.settings.mode, one))

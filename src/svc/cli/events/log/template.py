@@ -7,8 +7,6 @@ a file out; the texts are made by `svc.listen.log.template`.
 from collections.abc import Sequence
 from typing import Annotated
 
-import typer
-
 from svc.cli.events.log.sizes import EventRate, size_of
 from svc.cli.framework.app import make_app, verb
 from svc.cli.framework.options import flag, option
@@ -22,7 +20,7 @@ app = make_app()
 
 @verb(app, "template")
 def template_(
-    ctx: typer.Context,
+    session: Session,
     name: Annotated[str, option("NAME", "The log's name.")],
     node: Annotated[
         int, option("N", "Which of the three servers it is for.", min=1, max=template.NODES)
@@ -54,7 +52,6 @@ def template_(
     $ svc events log template --name shop --environment > log.env
     $ svc events log template --name shop --systemd > svc-log.service
     """
-    session = Session.of(ctx)
     LogAddress.parse(f"nats://127.0.0.1/{name}", "--name")
     if single and node != 1:
         raise UsageError("--single has one server.", param="--node")

@@ -7,8 +7,6 @@
 from pathlib import Path
 from typing import Annotated, Final
 
-import typer
-
 from svc.cli.events.team import check_name
 from svc.cli.framework.app import make_noun, verb
 from svc.cli.framework.options import argument, option
@@ -33,7 +31,7 @@ _TWICE: Final = f"{_RELOAD}; twice, for a new user's rights count from the secon
 
 @verb(app)
 def add(
-    ctx: typer.Context,
+    session: Session,
     name: Name,
     role: Annotated[
         Role, option("ROLE", "What the user may do: admin, receiver, laptop or job.")
@@ -51,7 +49,6 @@ def add(
     $ svc events log user add anna --log shop > anna.creds
     $ svc events log user add ci --role job --group e2e > ci.creds
     """
-    session = Session.of(ctx)
     if group is not None and role != "job":
         raise UsageError("--group is for a job: --role job.", param="--group")
     if group is not None:
@@ -62,24 +59,22 @@ def add(
 
 
 @verb(app)
-def rotate(ctx: typer.Context, name: Name, users: File = _FILE) -> None:
+def rotate(session: Session, name: Name, users: File = _FILE) -> None:
     """Give a user a new password and print its credentials; the old one ends with the reload.
 
     $ svc events log user rotate anna > anna.creds
     """
-    session = Session.of(ctx)
     found, password = _read(session, users, None).rotate(name)
     _write(users, found)
     _print(session, name, password, _RELOAD)
 
 
 @verb(app)
-def remove(ctx: typer.Context, name: Name, users: File = _FILE) -> None:
+def remove(session: Session, name: Name, users: File = _FILE) -> None:
     """Remove a user; the servers refuse the user once they are reloaded.
 
     $ svc events log user remove anna
     """
-    session = Session.of(ctx)
     _write(users, _read(session, users, None).remove(name))
     session.out.note(f"{_RELOAD}.")
     session.out.value({"object": "log_user", "name": name, "removed": True})

@@ -10,8 +10,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated, Final
 
-import typer
-
 from svc.cli.framework.app import make_app, verb
 from svc.cli.framework.options import flag
 from svc.cli.framework.progress import bar
@@ -34,7 +32,7 @@ _UNAUTHORIZED: Final = 401
 
 @verb(app)
 def compare(
-    ctx: typer.Context,
+    session: Session,
     endpoint: Annotated[
         bool, flag("--endpoint", "Register a webhook endpoint too; the API cannot remove it.")
     ] = False,
@@ -51,7 +49,6 @@ def compare(
     $ svc sandbox compare --profile shop
     $ svc sandbox compare --profile shop --save -o json
     """
-    session = Session.of(ctx)
     if session.settings.mode != "test":
         raise UsageError(
             "svc sandbox compare works in test mode only; nothing was sent.",
