@@ -120,8 +120,6 @@ def list_signing_secrets(state: Database) -> list[SecretRecord]:
 
 
 def _endpoint(row: Row) -> RegisteredEndpoint:
-    # Releases before kept a secret that was rolled behind the new one, with a comma between.
-    secret = (row["secret"] or "").partition(",")[0]
     return RegisteredEndpoint(
         row["origin"],
         row["profile"],
@@ -129,5 +127,5 @@ def _endpoint(row: Row) -> RegisteredEndpoint:
         row["url"],
         tuple(row["events"].split(",")),
         row["endpoint_id"],
-        secret or None,
+        row["secret"],
     )

@@ -63,23 +63,6 @@ def log_of(scope: str) -> LogUse | None:
     return LogUse(log, fills=True) if filled else None
 
 
-def read_by_address(scope: str) -> tuple[str, str] | None:
-    """Returns the log's name, and the reader's group and name, from a scope of earlier releases.
-
-    Those had the text of the log's address there, `nats+tls://HOSTS/NAME`; None for other scopes.
-    """
-    way = scope.split("|", 3)[-1].rsplit("|", 2)[0]
-    address, _, who = way.partition(" ")
-    if not address.startswith(_LOG) or "://" not in address:
-        return None
-    return address.rpartition("/")[2], who
-
-
-def number_of(scope: str) -> int:
-    """Returns how many listeners of the same kind ran already when this one began."""
-    return int(scope.rpartition("|")[2])
-
-
 def name_past(scope: str, seq: int | str = "") -> str:
     """Names the events that a listener kept up to `seq`, before a reset of the sandbox.
 

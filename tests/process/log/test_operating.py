@@ -1,10 +1,7 @@
 """An operator's day: users without a restart, what was put aside, sizes, a majority that is gone."""
 
 import json
-import os
 import re
-import sqlite3
-from contextlib import closing
 from functools import partial
 from pathlib import Path
 from unittest.mock import ANY
@@ -211,17 +208,6 @@ def test_a_laptop_reports_how_far_it_is_and_leaves_no_error_at_the_server(
     assert (seen["status"], "sync_interval: always" in seen["detail"]) == ("ok", True)
 
 
-def know_by_address(address: str) -> None:
-    """Names the only reader as releases did that knew a log by its address."""
-    with closing(sqlite3.connect(Path(os.environ["SVC_STATE_DIR"]) / "state.db")) as database:
-        [(scope,)] = database.execute("SELECT scope FROM listeners").fetchall()
-        parts = scope.split("|")
-        assert parts[3].startswith("nats SVC_"), scope
-        parts[3] = address
-        database.execute("UPDATE listeners SET scope = ?", ("|".join(parts),))
-        database.commit()
-
-
 @pytest.mark.effect_of("events listen", "--from-start")
 def test_position_is_of_the_stream_and_not_of_its_address(team: TeamCommands) -> None:
     """R130: another spelling of the address is another way to the same log; nothing is skipped."""
@@ -237,7 +223,6 @@ def test_position_is_of_the_stream_and_not_of_its_address(team: TeamCommands) ->
             found = [one["id"] for one in records if one["record"] == "event"]
             assert found == [f"evt_{2 * number}", f"evt_{2 * number + 1}"]
             start = ()  # else a new position would begin at now
-            know_by_address(f"nats://{spelled}/shop")
 
 
 @pytest.mark.parametrize("anew", [True, False])

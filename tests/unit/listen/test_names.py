@@ -10,7 +10,6 @@ from svc.listen.names import (
     name_past,
     name_reader,
     name_receiver,
-    number_of,
 )
 
 STREAM = "SVC_shop_test"
@@ -41,10 +40,6 @@ def test_a_name_says_which_log_it_reads_or_fills(
     scope = named(way) if seq is None else name_past(named(way), seq)
     assert log_of(scope) == log
     assert (READER in scope) == (log is not None and not log.fills)
-
-
-def test_a_name_says_how_many_ran_before() -> None:
-    assert number_of(named("local", 3)) == 3
 
 
 def test_names_of_the_time_before_a_reset_begin_alike() -> None:

@@ -36,13 +36,13 @@ from svc.errors import KeyStoreError, UsageError
 from svc.listen.forward.pending_acks import status_for_group, status_for_sender
 from svc.listen.forward.signing import HeaderSigner, sign_anew
 from svc.listen.inbox.interfaces import Position
-from svc.listen.inbox.listeners import list_positions, remember, remember_address, rename
+from svc.listen.inbox.listeners import remember, remember_address
 from svc.listen.inbox.sqlite import SqliteInbox
 from svc.listen.listener import OpenSource
 from svc.listen.log import group, log_cursor, streams
 from svc.listen.log.connection import LogConnection
 from svc.listen.log.messages import Trust
-from svc.listen.names import Listening, name_reader, number_of, read_by_address
+from svc.listen.names import Listening, name_reader
 from svc.state import Database
 
 
@@ -109,7 +109,6 @@ def _prepare(session: Session, options: ListenOptions, log: LogOptions) -> Itera
     way = name_reader(log.address.stream(settings.mode), log.group, log.name)
     origin = session.base_url.origin
     listening = Listening(origin, settings.profile, settings.mode, way, options.events)
-    _take_over(state, listening, log)
     with ExitStack() as open_:
         connection = open_.enter_context(open_log(session, log.address))
         keys = examine(session, connection, writes=None)
@@ -118,23 +117,6 @@ def _prepare(session: Session, options: ListenOptions, log: LogOptions) -> Itera
         remember(state, claim, 0, endpoint.id, options.routes.format_routes())
         remember_address(state, claim, str(log.address))
         yield _ReaderSetup(state, claim, endpoint, connection, keys)
-
-
-def _take_over(state: Database, listening: Listening, log: LogOptions) -> None:
-    """Has readers of releases before, which knew a log by its address, be known by its stream."""
-    before = list_positions(state, listening.origin, listening.profile, listening.mode)
-    who, events = f"{log.group or ''} {log.name or ''}".rstrip(), ",".join(listening.events)
-    ours = [
-        scope
-        for scope in before
-        if read_by_address(scope) == (log.address.name, who) and scope.split("|")[-2] == events
-    ]
-    for scope in sorted(ours, key=lambda one: _seq_of(before[one].position), reverse=True):
-        rename(state, scope, listening.scope(number_of(scope)))
-
-
-def _seq_of(position: Position | None) -> int:
-    return -1 if position is None else position.seq
 
 
 def _source(

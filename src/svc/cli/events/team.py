@@ -27,6 +27,11 @@ from svc.listen.log.streams import key_fingerprint, stream_info, time_text
 
 ReadLog = Annotated[str, option("LOG", "The log, nats+tls://HOST/NAME.", "--from")]
 ToLog = Annotated[str, option("LOG", "The log, nats+tls://HOST/NAME.", "--to")]
+EventRate = Annotated[
+    int | None,
+    option("N", "Size it for so many events a minute, kept for seven days.", min=1, max=1_000_000),
+]
+_SIZES: Final = {"MiB": 1 << 20, "GiB": 1 << 30}
 # Where a first run begins, in seconds back; None for all that there is.
 STARTS: Final[Mapping[str, float | None]] = {"now": 0.0, "all": None}
 _NAME: Final = re.compile(r"[A-Za-z0-9_-]{1,32}")
@@ -71,6 +76,14 @@ def starts_at(session: Session, text: str, param: str) -> float | None:
         return STARTS[text]
     moment = moments(session, local=True).read(text, param)
     return max(session.clock.now() - moment.begin.timestamp(), 0.0)
+
+
+def size_of(text: str, param: str) -> int:
+    """Parses a size to bytes; `param` names the option in the error. Raises UsageError."""
+    number, unit = text[:-3], text[-3:]
+    if unit not in _SIZES or not number.isascii() or not number.isdigit() or not int(number):
+        raise UsageError(f"{text!r} is not a size.", param=param, hint="Write 512MiB or 10GiB")
+    return int(number) * _SIZES[unit]
 
 
 def delivery_policy(session: Session, back: float | None) -> dict[str, str]:

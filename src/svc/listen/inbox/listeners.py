@@ -193,12 +193,6 @@ def list_positions(state: Database, origin: str, profile: str, mode: str) -> dic
     }
 
 
-def rename(state: Database, earlier: str, scope: str) -> None:
-    """Renames a listener, unless another listener has the new scope."""
-    with state.write() as tx:
-        tx.execute("UPDATE OR IGNORE listeners SET scope = ? WHERE scope = ?", (scope, earlier))
-
-
 def forget(state: Database, scopes: Sequence[str]) -> None:
     """Marks listeners of logs as not in use, until they run again."""
     with state.write() as tx:

@@ -17,11 +17,10 @@ from svc.listen.log.connection import LogConnection, Message, decode
 from svc.listen.log.errors import LogRefusal, is_missing
 from svc.listen.log.messages import Trust, Unreadable, check_proof, id_of, put_again
 from svc.listen.log.pages import read_stream
-from svc.listen.log.streams import message_at
+from svc.listen.log.streams import GROUP_PREFIX, message_at
 from svc.listen.verify.verify import read_facts
 from svc.service.facts import Mode
 
-_GROUP: Final = "g_"
 _GIVEN_UP: Final = "no job has taken it in three days"
 
 
@@ -130,14 +129,14 @@ def _note_of(body: bytes) -> dict[str, Any] | None:
         note = json.loads(body)
     except ValueError:
         return None
-    known = isinstance(note, dict) and str(note.get("consumer", "")).startswith(_GROUP)
+    known = isinstance(note, dict) and str(note.get("consumer", "")).startswith(GROUP_PREFIX)
     return note if known and isinstance(note.get("stream_seq"), int) else None
 
 
 def _set_aside(number: int, note: dict[str, Any], seq: int, message: Message | None) -> SetAside:
     return SetAside(
         number,
-        str(note["consumer"]).removeprefix(_GROUP),
+        str(note["consumer"]).removeprefix(GROUP_PREFIX),
         seq,
         str(note.get("timestamp", "")),
         str(note.get("reason") or _GIVEN_UP),

@@ -2,7 +2,6 @@
 
 import re
 from collections import Counter
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Final
 
@@ -11,7 +10,13 @@ from svc.listen.inbox.interfaces import Position
 from svc.listen.log.connection import LogConnection
 from svc.listen.log.errors import LogRefusal, is_missing
 from svc.listen.log.pages import read_stream
-from svc.listen.log.streams import find_start, moment, replicas_current, stream_info
+from svc.listen.log.streams import (
+    GROUP_PREFIX,
+    find_start,
+    moment,
+    replicas_current,
+    stream_info,
+)
 from svc.service.facts import Mode
 
 _REPORT: Final = re.compile(rb'\{"seq": (\d{1,18}), "time": (\d{1,12}(?:\.\d{1,9})?)\}')
@@ -45,9 +50,10 @@ class LogStatus:
     """A log and, where a listener of this machine reads it, how far `behind` that listener is.
 
     `oldest_seconds` is the age of the oldest event, None of an empty log. `failed` counts events
-    that groups have put aside; it and `groups` are None where the user may not look, `readers`
-    where the user is no admin. `missed` counts the events that the log dropped for their age before
-    this machine's listener had read them.
+    that groups have put aside, `redelivered` those that were handed out again. `failed` and
+    `groups` are None where the user may not look, `readers` where the user is no admin. `missed`
+    counts the events that the log dropped for their age before this machine's listener had read
+    them.
     """
 
     address: str
@@ -59,22 +65,15 @@ class LogStatus:
     replicas: int
     replicas_current: int
     failed: int | None
-    groups: tuple[GroupStatus, ...] | None
-    readers: tuple[ReaderStatus, ...] | None
     behind: int | None
     missed: int | None
-
-    @property
-    def redelivered(self) -> int:
-        """How many events were handed out again, in all groups."""
-        return sum(group.redelivered for group in self.groups or ())
+    redelivered: int
+    groups: list[GroupStatus] | None
+    readers: list[ReaderStatus] | None
 
     def as_data(self) -> dict[str, Any]:
         """The same as `-o json` shows it."""
-        found = asdict(self)
-        lists = {name: found.pop(name) for name in ("groups", "readers")}
-        listed = {name: None if one is None else list(one) for name, one in lists.items()}
-        return {"object": "log", **found, "redelivered": self.redelivered, **listed}
+        return {"object": "log", **asdict(self)}
 
 
 async def read_status(
@@ -90,6 +89,7 @@ async def read_status(
         behind, missed = start.behind, start.missed
     events = int(state["messages"])
     failed = await _count_failed(connection, mode)
+    groups = await _groups(connection, mode, failed)
     return LogStatus(
         address=str(connection.address),
         version=connection.version,
@@ -100,10 +100,11 @@ async def read_status(
         replicas=wanted,
         replicas_current=current,
         failed=None if failed is None else failed.total(),
-        groups=await _groups(connection, mode, failed),
-        readers=await _readers(connection, mode, int(state["last_seq"]), now),
         behind=behind,
         missed=missed,
+        redelivered=sum(one.redelivered for one in groups or ()),
+        groups=groups,
+        readers=await _readers(connection, mode, int(state["last_seq"]), now),
     )
 
 
@@ -118,36 +119,36 @@ async def _count_failed(connection: LogConnection, mode: Mode) -> Counter[str] |
         return None
     counts: Counter[str] = Counter()
     for subject, count in (found["state"].get("subjects") or {}).items():
-        counts[subject.rpartition(".g_")[2]] += int(count)
+        counts[subject.rpartition(f".{GROUP_PREFIX}")[2]] += int(count)
     return counts
 
 
 async def _groups(
     connection: LogConnection, mode: Mode, failed: Counter[str] | None
-) -> tuple[GroupStatus, ...] | None:
-    stream = connection.address.stream(mode)
+) -> list[GroupStatus] | None:
     try:
-        found = await connection.api(f"CONSUMER.LIST.{stream}", {"offset": 0})
+        found = await connection.api(
+            f"CONSUMER.LIST.{connection.address.stream(mode)}", {"offset": 0}
+        )
     except SvcError:
         return None
-    listed = found.get("consumers") or []
-    return tuple(_group(one, failed) for one in listed if str(one.get("name", "")).startswith("g_"))
-
-
-def _group(info: Mapping[str, Any], failed: Counter[str] | None) -> GroupStatus:
-    name = str(info["name"]).removeprefix("g_")
-    return GroupStatus(
-        name,
-        int(info.get("num_pending", 0)),
-        int(info.get("num_ack_pending", 0)),
-        int(info.get("num_redelivered", 0)),
-        None if failed is None else failed[name],
-    )
+    names = {str(one.get("name", "")): one for one in found.get("consumers") or []}
+    return [
+        GroupStatus(
+            group := name.removeprefix(GROUP_PREFIX),
+            int(info.get("num_pending", 0)),
+            int(info.get("num_ack_pending", 0)),
+            int(info.get("num_redelivered", 0)),
+            None if failed is None else failed[group],
+        )
+        for name, info in names.items()
+        if name.startswith(GROUP_PREFIX)
+    ]
 
 
 async def _readers(
     connection: LogConnection, mode: Mode, last: int, now: float
-) -> tuple[ReaderStatus, ...] | None:
+) -> list[ReaderStatus] | None:
     """Returns the laptops by their reports; only a user of the log's own account may ask."""
     if connection.is_apart:
         return None
@@ -157,7 +158,7 @@ async def _readers(
         found = [_reader(one.subject, one.message.body, last, now) async for one in reports]
     except SvcError:
         return None
-    return tuple(one for one in found if one is not None)
+    return [one for one in found if one is not None]
 
 
 def _reader(subject: str, body: bytes, last: int, now: float) -> ReaderStatus | None:

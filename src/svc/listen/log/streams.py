@@ -36,18 +36,13 @@ _ADVISORY: Final = "$JS.EVENT.ADVISORY.CONSUMER"
 _ORIGIN: Final = "svc-origin"
 _MODE: Final = "svc-mode"
 _KEY: Final = "svc-key"
+GROUP_PREFIX: Final = "g_"
 _LEADERLESS: Final = 10008
 NO_ROOM: Final = frozenset((10002, 10023, 10028, 10047))  # of the account, memory, storage
 
 
-@dataclass(frozen=True, slots=True)
-class Difference:
-    """Something about a stream that is not as it should be."""
-
-    field: str
-    wanted: Any
-    found: Any
-    part: str  # of the configuration: the field itself, or what it is in
+# What all streams of a log have in common.
+_STREAM: Final = {"retention": "limits", "storage": "file", "allow_direct": True}
 
 
 def events_stream(
@@ -62,8 +57,7 @@ def events_stream(
         "name": address.stream(mode),
         "description": "Webhook events of svc, as their receivers verified them",
         "subjects": [address.subjects(mode)],
-        "retention": "limits",
-        "storage": "file",
+        **_STREAM,
         "num_replicas": replicas,
         "max_age": MAX_AGE_SECONDS * _NANO,
         "max_bytes": max_bytes,
@@ -71,7 +65,6 @@ def events_stream(
         "max_consumers": -1,
         "discard": "new",
         "duplicate_window": DUPLICATE_SECONDS * _NANO,
-        "allow_direct": True,
         "deny_delete": True,
         "deny_purge": True,
         "republish": {
@@ -89,15 +82,13 @@ def readers_stream(address: LogAddress, mode: Mode, replicas: int) -> dict[str, 
         "name": address.readers_stream(mode),
         "description": "How far each laptop has read",
         "subjects": [address.reader_subject(mode, "*")],
-        "retention": "limits",
-        "storage": "file",
+        **_STREAM,
         "num_replicas": replicas,
         "max_age": 4 * MAX_AGE_SECONDS * _NANO,
         "max_bytes": _READERS_BYTES,
         "max_msgs_per_subject": 1,
         "max_msg_size": 1024,
         "discard": "old",
-        "allow_direct": True,
     }
 
 
@@ -111,13 +102,11 @@ def describe_failed_stream(address: LogAddress, mode: Mode, replicas: int) -> di
             f"{_ADVISORY}.MSG_TERMINATED.{stream}.>",
             f"{_ADVISORY}.MAX_DELIVERIES.{stream}.>",
         ],
-        "retention": "limits",
-        "storage": "file",
+        **_STREAM,
         "num_replicas": replicas,
         "max_age": MAX_AGE_SECONDS * _NANO,
         "max_bytes": _FAILED_BYTES,
         "discard": "old",
-        "allow_direct": True,
     }
 
 
@@ -138,7 +127,7 @@ def group_consumer(group: str, replicas: int, *, start: Mapping[str, Any]) -> di
 
 def group_name(group: str) -> str:
     """Returns the name of a group's consumer in the log."""
-    return f"g_{group}"
+    return f"{GROUP_PREFIX}{group}"
 
 
 async def stream_info(connection: LogConnection, mode: Mode) -> dict[str, Any]:
@@ -163,19 +152,14 @@ async def stream_info(connection: LogConnection, mode: Mode) -> dict[str, Any]:
         raise
 
 
-@dataclass(frozen=True, slots=True)
-class Made:
-    """The result of creating a stream: `made`, or what was `changed` and what still `differs`."""
-
-    made: bool
-    changed: tuple[str, ...] = ()
-    differs: tuple[Difference, ...] = ()
-
-
 async def make(
     connection: LogConnection, wanted: dict[str, Any], change: Collection[str] = ()
-) -> Made:
-    """Makes a stream, or changes what may be of the one that is there; raises LogRefusal."""
+) -> dict[str, Any]:
+    """Makes a stream, or changes what may be of the one that is there; raises LogRefusal.
+
+    `change` names parts of the configuration. Returns what `svc events log create` reports: whether
+    the stream was made, or what was changed and what still differs.
+    """
     name = wanted["name"]
     try:
         info = await connection.info(f"STREAM.INFO.{name}")
@@ -183,13 +167,15 @@ async def make(
         if not is_missing(error):
             raise
         await connection.api(f"STREAM.CREATE.{name}", wanted, seconds=15)
-        return Made(made=True)
+        return {"name": name, "made": True, "changed": [], "differs": []}
     found = info["config"]
-    changed = tuple(dict.fromkeys(d.field for d in differences(wanted, found) if d.part in change))
+    may_change = {*change, *(wanted["metadata"] if "metadata" in change else ())}
+    changed = [one["field"] for one in differences(wanted, found) if one["field"] in may_change]
     if changed:
         changes = {one: wanted[one] for one in change}
         info = await connection.api(f"STREAM.UPDATE.{name}", {**found, **changes}, seconds=15)
-    return Made(False, changed, tuple(differences(wanted, info["config"])))
+    differs = differences(wanted, info["config"])
+    return {"name": name, "made": False, "changed": changed, "differs": differs}
 
 
 async def make_group(connection: LogConnection, mode: Mode, wanted: dict[str, Any]) -> bool:
@@ -206,20 +192,21 @@ async def make_group(connection: LogConnection, mode: Mode, wanted: dict[str, An
     return False
 
 
-def differences(wanted: Mapping[str, Any], found: Mapping[str, Any]) -> list[Difference]:
-    """Compares what matters of two configurations."""
-    compared = ("subjects", "storage", "num_replicas", "max_age", "max_bytes", "discard")
-    more = ("duplicate_window", "deny_delete", "deny_purge", "allow_direct", "republish")
-    given = [
-        Difference(name, wanted[name], found.get(name), name)
-        for name in (*compared, *more)
-        if name in wanted and found.get(name, False) != wanted[name]
-    ]
-    ours, theirs = wanted.get("metadata") or {}, found.get("metadata") or {}
-    return given + [
-        Difference(name, ours[name], theirs.get(name), "metadata")
-        for name in ours
-        if theirs.get(name) != ours[name]
+_COMPARED: Final = (
+    *("subjects", "storage", "num_replicas", "max_age", "max_bytes", "discard"),
+    *("duplicate_window", "deny_delete", "deny_purge", "allow_direct", "republish"),
+)
+
+
+def differences(wanted: Mapping[str, Any], found: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Lists what matters of two configurations and is not the same, also facts of the metadata."""
+    ours = {name: wanted[name] for name in _COMPARED if name in wanted}
+    ours |= wanted.get("metadata") or {}
+    theirs = {**(found.get("metadata") or {}), **found}
+    return [
+        {"field": name, "wanted": value, "found": theirs.get(name)}
+        for name, value in ours.items()
+        if theirs.get(name, False) != value
     ]
 
 
@@ -289,9 +276,7 @@ async def find_start(connection: LogConnection, mode: Mode, position: Position) 
     first = max(first, 1)
     if position.seq == 0 and not position.event_id:
         return Start(first, made, whole, last)
-    its, known, event_id = position.event_id.partition(" ")
-    if not known:  # positions of releases before know only their event
-        its, event_id = made, position.event_id
+    its, _, event_id = position.event_id.partition(" ")
     same = its == made
     if same and position.seq < first:
         return Start(first, made, whole, last, missed=first - position.seq - 1)

@@ -10,14 +10,15 @@ the log's key goes into the keyring.
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any
 
-from svc.cli.events.log.sizes import EventRate, size_of
 from svc.cli.events.secrets import place_of
 from svc.cli.events.team import (
+    EventRate,
     ToLog,
     check_name,
     delivery_policy,
     load_credentials,
     open_log,
+    size_of,
     starts_at,
 )
 from svc.cli.framework.app import make_app, verb
@@ -153,7 +154,7 @@ def _build_unkept(why: str) -> ConfigError:
 
 def _make(connection: LogConnection, wanted: dict[str, Any], change: set[str]) -> dict[str, Any]:
     try:
-        done = connection.run(streams.make(connection, wanted, change))
+        return connection.run(streams.make(connection, wanted, change))
     except LogRefusal as error:
         if "replicas" in error.message:
             error.hint = "One server alone keeps one copy, for trying out: --replicas 1"
@@ -167,14 +168,6 @@ def _make(connection: LogConnection, wanted: dict[str, Any], change: set[str]) -
                 "--max-file-store writes it, or give a smaller --max-bytes",
             ) from None
         raise
-    return {
-        "name": wanted["name"],
-        "made": done.made,
-        "changed": list(done.changed),
-        "differs": [
-            {"field": one.field, "wanted": one.wanted, "found": one.found} for one in done.differs
-        ],
-    }
 
 
 def _group_made(

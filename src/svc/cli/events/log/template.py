@@ -7,7 +7,7 @@ a file out; the texts are made by `svc.listen.log.template`.
 from collections.abc import Sequence
 from typing import Annotated
 
-from svc.cli.events.log.sizes import EventRate, size_of
+from svc.cli.events.team import EventRate, size_of
 from svc.cli.framework.app import make_app, verb
 from svc.cli.framework.options import flag, option
 from svc.cli.framework.session import Session
