@@ -20,7 +20,7 @@ from svc.cli.framework.options import OptionSet, flag, option, with_options
 from svc.cli.framework.session import Session
 from svc.clock import utc
 from svc.errors import CheckFailed, LocalError, UsageError, build_wrong_choice, system_words
-from svc.listen.examine.check import CheckCommand
+from svc.listen.examine.effects import CheckCommand
 from svc.listen.examine.examiner import (
     Examiner,
     ExamPlan,

@@ -33,7 +33,7 @@ def inspect(session: Session, wanted: InspectAt | None) -> Iterator["Inspector |
     if wanted is None:
         yield None
         return
-    from svc.listen.inbox.search import SearchableInbox
+    from svc.listen.inspector.history import DeliveryList
     from svc.listen.inspector.server import Inspector, bind_inspector
 
     settings = session.settings
@@ -43,8 +43,8 @@ def inspect(session: Session, wanted: InspectAt | None) -> Iterator["Inspector |
         bind_inspector(wanted.port) as bound,
         Database.open(session.paths.state_file, clock=session.clock) as state,
     ):
-        archive = SearchableInbox(state, whose)
-        yield Inspector(bound, settings.mode, archive, session.clock, utc=utc)
+        catalogue = DeliveryList(state, whose, session.clock)
+        yield Inspector(bound, settings.mode, catalogue, session.clock, utc=utc)
 
 
 async def start_inspector(

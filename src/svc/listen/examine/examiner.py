@@ -7,16 +7,16 @@ import asyncio
 import json
 from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Any, Final, Literal, NamedTuple, Protocol
+from typing import Any, Final, Literal, NamedTuple
 
 from svc.api_keys import fingerprint
 from svc.errors import CheckFailed, UsageError
-from svc.listen.examine.check import refuse_check
 from svc.listen.examine.effects import (
     Effects,
     compare_outputs,
     count_events,
     describe_difference,
+    refuse_check,
 )
 from svc.listen.examine.events import SIGNATURES, ExampleObjects, Signer, write_headers
 from svc.listen.examine.rules import RULES, HandlerRule, TrialDelivery
@@ -34,16 +34,6 @@ _RESTART_SECONDS: Final = 0.2
 _SHOWN_BYTES: Final = 60
 _CUT_SECONDS: Final = 0.01  # after the request was written: the handler has begun
 _LOOK_SECONDS: Final = 0.002
-
-
-class ExaminedHandler(Protocol):
-    """The handler: takes header lines and a body, as `HandlerTarget` does."""
-
-    async def send(self, headers: bytes, body: bytes) -> TargetReply: ...
-
-    async def cut(self, headers: bytes, body: bytes) -> None: ...
-
-    async def connect(self) -> TargetReply: ...
 
 
 class HandlerTarget:
@@ -86,7 +76,7 @@ class ExamPlan(NamedTuple):
         now: the time in Unix seconds.
     """
 
-    handler: ExaminedHandler
+    handler: HandlerTarget
     secrets: Sequence[str]
     type: str
     check: Callable[[], Awaitable[str]] | None

@@ -78,24 +78,16 @@ def _target(replayed: Replayed) -> Markup:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class SignatureVerdict:
-    """Whether a delivery is authentic, and why."""
-
-    good: bool
-    text: str
-
-
 def delivery(
-    frame: PageFrame, whole: Whole, verdict: SignatureVerdict, query: str, replayed: Replayed
+    frame: PageFrame, whole: Whole, verdict: str, query: str, replayed: Replayed
 ) -> Markup:
-    """Shows a delivery of the inbox."""
+    """Shows a delivery of the inbox; `verdict` says why it is authentic."""
     return detail(
         frame,
         query,
         whole.entry.type or "(no type)",
         _facts(frame, whole),
-        _verdict(verdict),
+        _verdict(verdict, good=True),
         forwards(frame, whole),
         replay_form(frame, whole, query, replayed),
         _payload(whole.content.body),
@@ -115,9 +107,7 @@ def rejection(frame: PageFrame, one: TurnedAway, query: str) -> Markup:
     )
     kept = el("p", "Nothing of its payload is kept: its sender is unknown.", class_="hint")
     headers = _headers("Headers, as they came", rejected.headers) if rejected.headers else None
-    verdict = _verdict(
-        SignatureVerdict(good=False, text=f"Rejected: {page.mask(rejected.message)}")
-    )
+    verdict = _verdict(f"Rejected: {page.mask(rejected.message)}", good=False)
     return detail(frame, query, "Rejected delivery", facts, verdict, kept, headers)
 
 
@@ -140,10 +130,10 @@ def _facts(frame: PageFrame, whole: Whole) -> Markup:
     return el("dl", lines, class_="facts")
 
 
-def _verdict(verdict: SignatureVerdict) -> Markup:
-    kind, mark = ("good", "✓") if verdict.good else ("bad", "✕")
+def _verdict(text: str, *, good: bool) -> Markup:
+    kind, mark = ("good", "✓") if good else ("bad", "✕")
     sign = el("span", mark, class_="mark", aria_hidden="true")
-    return el("p", sign, el("span", verdict.text), class_=f"verdict {kind}")
+    return el("p", sign, el("span", text), class_=f"verdict {kind}")
 
 
 def _payload(body: bytes) -> Markup:

@@ -10,11 +10,18 @@ from typing import Final
 from urllib.parse import parse_qsl, urlencode
 
 from svc.clock import Clock
-from svc.listen.inbox.history import AtTarget, Content, InboxEntry
-from svc.listen.inbox.search import FoundEntries, SearchableInbox, SearchFilter
+from svc.listen.inbox.history import (
+    AtTarget,
+    Content,
+    FoundEntries,
+    InboxEntry,
+    InboxHistory,
+    InboxScope,
+    SearchFilter,
+)
 from svc.listen.inspector.feed import TurnedAway
 from svc.listen.verify.verify import Facts, read_facts
-from svc.state import Row
+from svc.state import Database, Row
 
 # What became of a delivery, in a word and in words.
 STATES: Final = {
@@ -119,31 +126,39 @@ class Whole:
     entry: InboxEntry
     facts: Facts
     content: Content
-    forwards: tuple[Row, ...]
-    targets: tuple[AtTarget, ...]
+    forwards: list[Row]
+    targets: list[AtTarget]
 
 
-class DeliveryList:
-    """Reads from the inbox; its calls block, and raise LocalError."""
+class DeliveryList(InboxHistory):
+    """The inbox, as the pages show it; its calls block, and raise LocalError."""
 
     def __init__(
-        self, archive: SearchableInbox, clock: Clock, search_seconds: float = SEARCH_SECONDS
+        self,
+        state: Database,
+        whose: InboxScope,
+        clock: Clock,
+        search_seconds: float = SEARCH_SECONDS,
     ) -> None:
-        self._archive = archive
+        super().__init__(state, whose)
         self._clock = clock
         self._search_seconds = search_seconds
         self._facts: dict[int, Facts] = {}
 
+    def shorten_timeout(self, seconds: float) -> None:
+        """Waits from now on at most so long for other processes."""
+        self._state.shorten_timeout(seconds)
+
     def page(self, wanted: ListFilter, turned_away: list[TurnedAway]) -> HistoryPage:
         """Returns a page of the list; `turned_away` holds the rejections, the newest first."""
         until = self._clock.monotonic() + self._search_seconds
-        found = FoundEntries((), None, unfinished=False)
+        found = FoundEntries([], None, unfinished=False)
         if wanted.state != _REJECTED:  # which is no state of a delivery in the inbox
-            found = self._archive.search(wanted, PAGE_ROWS, lambda: self._clock.monotonic() > until)
+            found = self.search(wanted, PAGE_ROWS, lambda: self._clock.monotonic() > until)
         lines: list[ListedDelivery | TurnedAway] = [
             ListedDelivery(entry, self.facts(entry)) for entry in found.entries
         ]
-        top = None if wanted.before is None else self._archive.find_received_behind(wanted.before)
+        top = None if wanted.before is None else self.find_received_behind(wanted.before)
         bottom = found.entries[-1].received_at if found.entries and found.older else None
         lines += _between(turned_away, wanted, top, bottom)
         lines.sort(key=lambda line: line.time, reverse=True)
@@ -151,19 +166,17 @@ class DeliveryList:
 
     def load_whole(self, event_id: str) -> Whole | None:
         """Returns one delivery by its event's id; None if the inbox does not have it."""
-        entry = self._archive.find(event_id)
+        entry = self.find(event_id)
         if entry is None:
             return None
-        content = self._archive.content(entry)
-        forwards = tuple(self._archive.forwards(entry))
-        targets = tuple(self._archive.at_targets(entry.seq))
-        return Whole(entry, self.facts(entry), content, forwards, targets)
+        forwards, targets = self.forwards(entry), self.at_targets(entry.seq)
+        return Whole(entry, self.facts(entry), self.content(entry), forwards, targets)
 
     def facts(self, entry: InboxEntry) -> Facts:
         """Returns what a delivery's payload says, and remembers it."""
         found = self._facts.get(entry.seq)
         if found is None:
-            found = self._facts[entry.seq] = read_facts(self._archive.content(entry).body)
+            found = self._facts[entry.seq] = read_facts(self.content(entry).body)
             if len(self._facts) > _REMEMBERED:
                 del self._facts[next(iter(self._facts))]
         return found

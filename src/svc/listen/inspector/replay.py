@@ -15,7 +15,6 @@ from svc.listen.forward.request import build_record
 from svc.listen.forward.signing import sign_anew
 from svc.listen.http.connection import TargetReply, exchange_once
 from svc.listen.inbox.history import InboxEntry, InboxHistory
-from svc.listen.inspector.delivery_page import SignatureVerdict
 from svc.listen.inspector.history import Whole
 from svc.listen.inspector.page import header_lines, mask
 from svc.listen.output_records import ListenerRecord
@@ -111,7 +110,7 @@ class Replayer:
         taken = all(reply.is_taken for reply in replies)
         self._archive.note_replays(whole.entry.seq, attempts, taken=taken)
 
-    def verdict(self, whole: Whole) -> SignatureVerdict:
+    def verdict(self, whole: Whole) -> str:
         """Returns why a delivery of the inbox is authentic: everything in it was verified."""
         entry = whole.entry
         own, secrets = self._means.own()
@@ -119,20 +118,13 @@ class Replayer:
         lines = header_lines(whole.content.headers)
         values = [value for name, value in lines if name.lower() == _HEADER]
         try:
-            found = signature.verify(
-                whole.content.body,
-                values,
-                secrets,
-                int(entry.received_at),
-            )
+            found = signature.verify(whole.content.body, values, secrets, int(entry.received_at))
         except SignatureError:
-            return SignatureVerdict(
-                good=True, text="Verified when it came; its secret is not at hand now."
-            )
+            return "Verified when it came; its secret is not at hand now."
         age = int(entry.received_at) - found.timestamp
         when = f"{abs(age)} s {'after' if age < 0 else 'before'} it came"
         secret = mask(secrets[found.secret_index])
-        return SignatureVerdict(good=True, text=f"Verified: signed with {secret}, {when}.")
+        return f"Verified: signed with {secret}, {when}."
 
     def _secrets(self, entry: InboxEntry) -> Sequence[str]:
         own, secrets = self._means.own()

@@ -13,10 +13,9 @@ from uvicorn.server import ServerState
 
 from svc.clock import Clock
 from svc.errors import LocalError
-from svc.listen.inbox.search import SearchableInbox
 from svc.listen.inspector.app import InspectorApp
 from svc.listen.inspector.feed import Feed
-from svc.listen.inspector.history import SEARCH_SECONDS, DeliveryList
+from svc.listen.inspector.history import DeliveryList
 from svc.listen.inspector.http import HEAD_MAX, GuardedPages, PageConnection, make_token
 from svc.listen.inspector.page import PageFrame, Times
 from svc.listen.inspector.replay import ReplayDeps, Replayer
@@ -42,24 +41,16 @@ def bind_inspector(port: int | None) -> socket.socket:
 
 
 class Inspector:
-    """Serves one bound socket while a listener runs; `search_seconds` as in `DeliveryList`."""
+    """Serves one bound socket while a listener runs."""
 
     def __init__(
-        self,
-        bound: socket.socket,
-        mode: str,
-        archive: SearchableInbox,
-        clock: Clock,
-        *,
-        utc: bool,
-        search_seconds: float = SEARCH_SECONDS,
+        self, bound: socket.socket, mode: str, catalogue: DeliveryList, clock: Clock, *, utc: bool
     ) -> None:
         self._bound = bound
         self._port: int = bound.getsockname()[1]
         self._token = make_token()
         self._mode = mode
-        self._archive = archive
-        self._search_seconds = search_seconds
+        self._catalogue = catalogue
         self._clock = clock
         self._times = Times(utc=utc)
         self._feed = Feed()
@@ -81,9 +72,8 @@ class Inspector:
         described = " · ".join(means.plan.routes.describe_routes())
         way = f"Forwarding {described}" if described else "No target: deliveries are kept"
         frame = PageFrame(f"/{self._token}/", self._mode, way, self._times)
-        again = Replayer(self._archive, self._clock, means)
-        catalogue = DeliveryList(self._archive, self._clock, self._search_seconds)
-        self._pages = InspectorApp(frame, catalogue, self._feed, again, self._clock)
+        again = Replayer(self._catalogue, self._clock, means)
+        self._pages = InspectorApp(frame, self._catalogue, self._feed, again, self._clock)
         config = _config(GuardedPages(self._token, self._port, self._pages.respond))
         loop = asyncio.get_running_loop()
         self._server = await loop.create_server(
@@ -92,7 +82,7 @@ class Inspector:
 
     async def close(self) -> None:
         """Ends every connection without waiting for other processes (promise R78)."""
-        self._archive.shorten_timeout(_SECONDS_TO_END)
+        self._catalogue.shorten_timeout(_SECONDS_TO_END)
         if self._server is not None:
             self._server.close()
         for one in tuple(self._serving.connections):

@@ -6,6 +6,7 @@ import re
 from typing import Final
 
 from svc.errors import SignatureError
+from svc.listen.examine.examiner import HandlerTarget
 from svc.listen.http.connection import TargetReply
 from svc.service.facts import EVENT_TYPES
 from svc.signature import sign, verify
@@ -18,7 +19,7 @@ CLOSED: Final = TargetReply(1.0, trouble="closed", error="it closed the connecti
 AWAY: Final = TargetReply(1.0, trouble="unreachable", error="connection refused", sent=0)
 
 
-class MemoryHandler:
+class MemoryHandler(HandlerTarget):
     """Fulfils what is paid, and keeps the last state of every other object.
 
     `usual` is its answer to what it takes, whatever becomes of it.

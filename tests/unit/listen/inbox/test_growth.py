@@ -23,8 +23,8 @@ from svc.listen.inbox.listeners import (
     list_waiting,
     load_remembered,
 )
-from svc.listen.inbox.search import SearchableInbox, SearchFilter
 from svc.listen.inbox.sqlite import SqliteInbox
+from svc.listen.inspector.history import DeliveryList, ListFilter
 from svc.listen.names import Listening
 from svc.listen.verify.verify import Delivery, read_facts
 from svc.state import Database
@@ -97,7 +97,7 @@ def test_no_query_reads_what_is_kept(state: TracedDatabase, inbox: SqliteInbox) 
         list_known(state, LISTENING),
         list_waiting(state, "http://s", "default", "test"),
     )
-    found = SearchableInbox(state, WHOSE)
+    found = DeliveryList(state, WHOSE, ManualClock(NOW))
     for wanted in (InboxFilter(), InboxFilter(failed=True, pending=True, since=NOW)):
         for oldest_first in (True, False):
             [*found.entries(wanted, oldest_first=oldest_first)]
@@ -105,7 +105,7 @@ def test_no_query_reads_what_is_kept(state: TracedDatabase, inbox: SqliteInbox) 
     assert entry is not None
     found.at_targets(1), found.forwards(entry), found.targets_tried(entry), found.content(entry)
     found.note_replays(1, [(A, NOW, 1.0, 200, None, b"")], taken=True, pending=True)
-    found.search(SearchFilter(), 5), [*copies(state, "http://s", "default", "test", NOW)]
+    found.page(ListFilter(before=5), []), [*copies(state, "http://s", "default", "test", NOW)]
     forget_failed(state, WHOSE, NOW + 1000, ManualClock(NOW))
     forget_all_forwarded(state, ManualClock(NOW + 40 * 86400))
     archive_before_reset(state, claim)

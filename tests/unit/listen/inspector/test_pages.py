@@ -32,7 +32,7 @@ from support.listening import (
 )
 from support.suite.patience import patient
 from svc.listen.forward.pump import ForwardOptions
-from svc.listen.inbox.search import FoundEntries
+from svc.listen.inbox.history import FoundEntries
 from svc.listen.inspector.history import STATES
 from svc.listen.inspector.page import Times, mask
 from svc.listen.output_records import Forwarded
@@ -727,7 +727,7 @@ def test_slow_page_delays_no_delivery(
     def dawdle(*_: object) -> FoundEntries:
         drawing.set()
         drawn.wait(60)
-        return FoundEntries((), None, unfinished=False)
+        return FoundEntries([], None, unfinished=False)
 
     monkeypatch.setattr(watched.archive, "search", dawdle)
     visitor = threading.Thread(target=watched.get)

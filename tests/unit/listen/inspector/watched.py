@@ -16,9 +16,8 @@ from svc.listen.identity import claim_listener
 from svc.listen.inbox.history import InboxScope
 from svc.listen.inbox.interfaces import Inbox
 from svc.listen.inbox.listeners import remember
-from svc.listen.inbox.search import SearchableInbox
 from svc.listen.inbox.sqlite import SqliteInbox
-from svc.listen.inspector.history import SEARCH_SECONDS
+from svc.listen.inspector.history import SEARCH_SECONDS, DeliveryList
 from svc.listen.inspector.replay import ReplayDeps
 from svc.listen.inspector.server import Inspector
 from svc.listen.names import Listening
@@ -58,11 +57,10 @@ class WatchedListener(RunningListener):
         self.scope = claim.scope
         targets = [str(target) for target in plan.routes.targets]
         remember(self.state, claim, self.port, plan.endpoint, targets)
-        self.archive = SearchableInbox(self.open_state(), InboxScope("default", plan.mode, ORIGIN))
+        whose = InboxScope("default", plan.mode, ORIGIN)
+        self.archive = DeliveryList(self.open_state(), whose, clock, search_seconds)
         page = self._open.enter_context(bind())
-        self.inspector = Inspector(
-            page, plan.mode, self.archive, clock, utc=True, search_seconds=search_seconds
-        )
+        self.inspector = Inspector(page, plan.mode, self.archive, clock, utc=True)
 
     async def _run(self) -> None:
         means = ReplayDeps(
