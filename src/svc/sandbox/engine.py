@@ -1,8 +1,8 @@
 """The engine of the sandbox: runs calls in transactions, keeps the clock, and delivers webhooks.
 
 `app` makes one. `api`, `control` and `checkout` pass it functions of a `Transaction`, which it
-commits in groups (`store.commit`). It runs due jobs (`jobs.runner`) and sends deliveries
-(`webhooks.dispatcher`). It knows no rule of the service.
+commits in groups (`store.commit`). It runs due jobs, the attempts of webhooks among them
+(`jobs.runner`). It knows no rule of the service.
 """
 
 import asyncio
@@ -28,7 +28,7 @@ from svc.sandbox.store.sqlite import DISK_FULL, Store
 from svc.sandbox.store.transaction import SharedState, Transaction
 from svc.sandbox.store.upload import StateUpload
 from svc.sandbox.webhooks import attempts
-from svc.sandbox.webhooks.dispatcher import WebhookDispatcher
+from svc.sandbox.webhooks.attempts import WebhookAttempts
 from svc.sandbox.webhooks.sender import HttpSender, ReceiverReply, WebhookSender
 
 T = TypeVar("T")
@@ -65,7 +65,7 @@ class Engine:
         self._store = store
         self._under_way = under_way
         self._fixture = fixture
-        self._job_names = {*(handlers or {}), *jobs.LANES}
+        self._job_names = {*(handlers or {}), jobs.ATTEMPT}
         self._world = store.instance() or _draw_instance()
         self._upload: StateUpload | None = None
         self.clock = VirtualClock(real)
@@ -75,14 +75,11 @@ class Engine:
         self._groups = GroupCommit(self._shared, self._count_begun)
         self._sender = sender or HttpSender()
         faults = webhook_faults or WebhookFaults()
-        self._dispatcher = WebhookDispatcher(
-            store, self._groups, self.clock, self._sender, real.now, faults
-        )
         self.runner = Runner(
             store,
             self._groups,
             self.clock,
-            self._dispatcher,
+            WebhookAttempts(self._groups, self.clock, self._sender, real.now, faults),
             handlers or {},
             lambda: self.settings.current["webhook_delivery"] == "manual",
             pause,
@@ -91,7 +88,7 @@ class Engine:
 
     def _count_begun(self) -> int:
         """How many requests and webhook attempts have begun: they may share a commit."""
-        return self._under_way() + self._dispatcher.under_way
+        return self._under_way() + self.runner.under_way
 
     # --- life -----------------------------------------------------------------------------------
 
@@ -236,7 +233,7 @@ class Engine:
         owed = await self._groups.run(mode, lambda tx: attempts.queue(tx, event, endpoint))
         for job in owed:
             self._refuse_past(era)  # job numbers begin anew: this one may be another job's now
-            await self._dispatcher.finish_now(job)
+            await self.runner.finish_now(job)
         self._refuse_past(era)
         return self._groups.read(mode, lambda tx: attempts.outcome(tx, owed))
 
@@ -263,7 +260,7 @@ class Engine:
             tx.store.set_instance(drawn)
 
         async with self.runner.lock:
-            await self._dispatcher.stop(0)
+            await self.runner.cut_short(0)
             self._groups.commit()  # what comes is a whole of its own: a million rows, maybe
             await self._groups.run("test", fill_as_another, alone=True)
             self._world = drawn

@@ -12,8 +12,10 @@ from support.clocks import ManualClock
 from svc.errors import LocalError
 from svc.sandbox.clock import micros, parse
 from svc.sandbox.engine import Engine, Fixture
+from svc.sandbox.jobs.handlers import HANDLERS
 from svc.sandbox.jobs.runner import JobHandler
 from svc.sandbox.resources import webhook_endpoints
+from svc.sandbox.store import jobs
 from svc.sandbox.store.documents import Doc
 from svc.sandbox.store.sqlite import Store
 from svc.sandbox.store.transaction import Transaction
@@ -152,7 +154,9 @@ class Lab:
     path: str
     real: ManualClock = field(default_factory=lambda: ManualClock(parse(START).timestamp()))
     naps: list[float | None] = field(default_factory=list)
-    handlers: dict[str, JobHandler] = field(default_factory=dict)
+    handlers: dict[str, JobHandler] = field(
+        default_factory=lambda: {jobs.DISABLE: HANDLERS[jobs.DISABLE]}
+    )
     fixture: Fixture | None = None
     under_way: int = 0  # requests, as a server would count them; 0: nobody knows
 

@@ -1,7 +1,7 @@
 """Fault rules: has requests of the API, or webhook deliveries, fail on purpose.
 
 `svc sandbox fault add` adds a rule through `control`. `api` has the rules for requests and
-`webhooks` those for deliveries; `sandbox.api.requests` and the dispatcher of webhooks apply them.
+`webhooks` those for deliveries; `sandbox.api.requests` and `sandbox.webhooks.attempts` apply them.
 `chaos` fails a share of both without a rule. The words of rules stand here, for `cli` as well.
 """
 

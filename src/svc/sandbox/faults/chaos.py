@@ -2,7 +2,7 @@
 
 Whether an answer or a delivery goes wrong, and how, follows from a hash of its id, which is itself
 drawn from the seed: nothing is counted, and nothing depends on the order in which things happen.
-`svc.sandbox.api.requests` asks `loses` for each POST that succeeded, the dispatcher of webhooks
+`svc.sandbox.api.requests` asks `loses` for each POST that succeeded, `webhooks.attempts` asks
 `rule_for` for each delivery for which no fault rule is set.
 """
 

@@ -1,6 +1,6 @@
 """Fault rules for webhook deliveries: delays, copies, drops, bad signatures, another order.
 
-`control.routes.faults` adds the rules. `svc.sandbox.webhooks.dispatcher` asks `WebhookFaults` which
+`control.routes.faults` adds the rules. `svc.sandbox.webhooks.attempts` asks `WebhookFaults` which
 rule an attempt falls under, and waits as the rule says.
 """
 

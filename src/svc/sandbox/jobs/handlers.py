@@ -9,7 +9,15 @@ call and does nothing.
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from svc.sandbox.resources import clearance, disputes, payments, payouts, refunds
+from svc.sandbox.resources import (
+    clearance,
+    disputes,
+    payments,
+    payouts,
+    refunds,
+    webhook_endpoints,
+)
+from svc.sandbox.store import jobs
 from svc.sandbox.store.documents import Doc
 from svc.sandbox.store.jobs import Job
 from svc.sandbox.store.transaction import Transaction
@@ -92,4 +100,5 @@ HANDLERS: Final[Mapping[str, Callable[[Transaction, Job], None]]] = {
         "under_review",
         lambda tx, dispute, args: disputes.close(tx, dispute, args["outcome"]),
     ),
+    jobs.DISABLE: lambda tx, job: webhook_endpoints.disable_failing(tx, job.subject),
 }

@@ -1,13 +1,14 @@
 """Runs the jobs that are due, in order: on time, or when the clock is turned forward.
 
-The `engine` starts one `Runner`, which takes due jobs from `store.jobs`, runs the handler of each
-in a transaction and leaves webhook attempts to the dispatcher. `svc sandbox advance` calls
-`advance` by a control and prints its counts.
+The `engine` starts one `Runner`, which takes due jobs from `store.jobs` and runs the handler of
+each in a transaction; a webhook attempt is made by `webhooks.attempts`. Each endpoint has a lane,
+so that a slow receiver holds up no other; ordinary jobs have the lane `MAIN`. `svc sandbox advance`
+calls `advance` by a control and prints its counts; `engine.resend` has an attempt made at once.
 """
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from operator import sub
@@ -15,13 +16,16 @@ from typing import NamedTuple
 
 from svc.errors import LocalError
 from svc.sandbox.clock import SECOND, AdvanceUntil, VirtualClock
+from svc.sandbox.faults.webhooks import Reorder
 from svc.sandbox.parameters.problems import Problem
-from svc.sandbox.store import jobs
+from svc.sandbox.resources import webhook_endpoints
+from svc.sandbox.store import documents, jobs
 from svc.sandbox.store.commit import GroupCommit
-from svc.sandbox.store.jobs import Job, earliest
+from svc.sandbox.store.jobs import BrokenJobs, Job, earliest
 from svc.sandbox.store.sqlite import Store
 from svc.sandbox.store.transaction import Transaction
-from svc.sandbox.webhooks.dispatcher import WebhookDispatcher
+from svc.sandbox.webhooks.attempts import WebhookAttempts
+from svc.service.facts import MODES
 
 JobHandler = Callable[[Transaction, Job], None]
 Pause = Callable[[asyncio.Event, float | None], Awaitable[None]]
@@ -29,6 +33,7 @@ Pause = Callable[[asyncio.Event, float | None], Awaitable[None]]
 IDLE_JOBS_MAX = 10_000
 IDLE_SECONDS_MAX = 365 * 24 * 3600
 _BATCH = 200  # jobs of one moment that share a commit
+_LANE_WIDTH = 8  # attempts at one endpoint at a time
 _NAP_MAX_SECONDS = 60.0  # how late a change of the real clock may be noticed
 _TROUBLE_SECONDS = 1.0  # between two tries while the store does not answer
 _GRACE_SECONDS = 0.5  # what a stopping sandbox gives to attempts under way
@@ -69,30 +74,41 @@ async def pause(woken: asyncio.Event, seconds: float | None) -> None:
 
 
 @dataclass(slots=True)
+class EndpointLane:
+    """The jobs of one webhook endpoint that are under way."""
+
+    under_way: dict[int, asyncio.Task[None]] = field(default_factory=dict)
+    closing: bool = False  # the endpoint is being disabled: nothing passes that moment
+    blocked: bool = False  # more is due than may fly at present
+
+
+@dataclass(slots=True)
 class Runner:
     """Runs ordinary jobs one after the other in the order of their due moments.
 
-    Webhook attempts go to the dispatcher. A job leaves its row only together with its effects; one
-    whose handler broke is set aside, and the others go on.
+    Of each webhook endpoint a few attempts are made at a time. A job leaves its row only together
+    with its effects; one that broke is set aside, and the others go on.
     """
 
     store: Store
     groups: GroupCommit
     clock: VirtualClock
-    dispatcher: WebhookDispatcher
+    attempts: WebhookAttempts
     handlers: Mapping[str, JobHandler]
     holds_webhooks: Callable[[], bool]
     pause: Pause
     era: int = 0  # how many times the tables were replaced
     # Held by the task that runs jobs; while it is held, no other task runs any.
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+    _broken: BrokenJobs = field(init=False, default_factory=BrokenJobs)
+    _lanes: dict[str, EndpointLane] = field(init=False, default_factory=dict)
     _woken: asyncio.Event = field(init=False, default_factory=asyncio.Event)
     _background: asyncio.Task[None] | None = field(default=None, init=False)
     _done: Counts = field(default=Counts(), init=False)
     _advance: Advance | None = field(default=None, init=False)
 
     def __post_init__(self) -> None:
-        self.dispatcher.on_done = self.dispatcher.faults.holding.changed = self.wake
+        self._holding.changed = self.wake
 
     def wake(self) -> None:
         """Has the runner look again: jobs were added, an attempt is over, the clock moved."""
@@ -108,21 +124,45 @@ class Runner:
             self._background.cancel()
             await asyncio.wait([self._background])
             self._background = None
-        await self.dispatcher.stop(_GRACE_SECONDS)
+        await self.cut_short(_GRACE_SECONDS)
+
+    async def cut_short(self, grace: float) -> None:
+        """Waits `grace` seconds for attempts under way, then cuts them short: made again later."""
+        tasks = [task for lane in self._lanes.values() for task in lane.under_way.values()]
+        if tasks:
+            _, late = await asyncio.wait(tasks, timeout=grace)
+            for task in late:
+                task.cancel()
+            await asyncio.wait(tasks)
 
     def clear(self) -> None:
         """Begins anew: the tables were replaced."""
         self.era += 1
-        self.dispatcher.clear()
+        self._lanes.clear()
+        self._broken.clear()
+
+    @property
+    def under_way(self) -> int:
+        """How many webhook attempts have begun and are not over."""
+        return sum(len(lane.under_way) for lane in self._lanes.values())
 
     @property
     def broken(self) -> int:
         """How many jobs broke and wait to be tried again."""
-        return len(self.dispatcher.broken)
+        return len(self._broken)
 
     def next_due(self) -> int | None:
         """The moment of the next job (microseconds), held ones included; None if there is none."""
-        return earliest((self._next_main(), self.dispatcher.next_due()))
+        return self._find_next(self._list_endpoints())
+
+    async def finish_now(self, job: Job) -> None:
+        """Makes one attempt, due or held, and returns when it is over."""
+        lane = self._lane(job.lane)
+        if job.seq in lane.under_way:
+            self._holding.release()
+        else:
+            self._start(lane, job, at_once=True)
+        await asyncio.wait([lane.under_way[job.seq]])
 
     async def advance(
         self,
@@ -166,7 +206,7 @@ class Runner:
         return now.until or now.to or 0, self._counts().since(now.before)
 
     async def _turn(self, advance: "Advance") -> None:
-        self.dispatcher.broken.clear()  # all of them are tried again
+        self._broken.clear()  # all of them are tried again
         await self._drain(self.clock.now(), advance)
         to, until = advance.to, advance.until
         last = self.clock.now() + IDLE_SECONDS_MAX * SECOND if to is None else to
@@ -198,9 +238,9 @@ class Runner:
             await self.pause(self._woken, nap)
 
     def _nap(self) -> float | None:
-        webhook = None if self.holds_webhooks() else self.dispatcher.next_due(free=True)
-        retry = self.dispatcher.broken.next(self.clock.now())
-        due = earliest((self._next_main(), webhook, retry))
+        names = [] if self.holds_webhooks() else self._list_endpoints()
+        free = [name for name in names if not self._lane(name).blocked]
+        due = earliest((self._find_next(free), self._broken.next(self.clock.now())))
         wait = None if due is None else self.clock.seconds_until(due)
         return None if wait is None else min(wait, _NAP_MAX_SECONDS)
 
@@ -209,18 +249,18 @@ class Runner:
         while not advance.gone.is_set():
             self._woken.clear()
             await self._run_ready(until, held=False)
-            if self.dispatcher.moving:
+            if self.under_way > self._holding.held:
                 await self._woken.wait()
                 continue
             due = self.next_due()
             if due is None or due > until:
                 return
-            self.dispatcher.release_held()  # or it would hold up what is due
+            self._holding.release()  # or it would hold up what is due
 
     async def _release_held(self, advance: "Advance") -> None:
         """Makes the attempts that fault rules hold back until there are more of them."""
-        while self.dispatcher.holds and not advance.gone.is_set():
-            self.dispatcher.release_held()
+        while self._holding.held and not advance.gone.is_set():
+            self._holding.release()
             await self._drain(self.clock.now(), advance)
 
     async def _run_ready(self, until: int, *, held: bool) -> None:
@@ -228,36 +268,89 @@ class Runner:
         while batch := self._batch(until):
             await asyncio.gather(*(self._run(job) for job in batch))
         if not held:
-            self.dispatcher.launch(until)
+            for name in self._list_endpoints():
+                self._fill(name, self._lane(name), until)
 
     def _batch(self, until: int) -> list[Job]:
         """The next jobs that share their due moment: what they add comes after them."""
-        found = jobs.due(self.store, jobs.MAIN, until, _BATCH, self._list_held())
+        found = jobs.due(self.store, jobs.MAIN, until, _BATCH, self._list_busy(jobs.MAIN))
         return [job for job in found if job.due == found[0].due]
 
-    async def _run(self, job: Job) -> None:
+    def _fill(self, name: str, lane: EndpointLane, until: int) -> None:
+        """Starts the due jobs of an endpoint that have room."""
+        lane.blocked = True
+        if lane.closing:
+            return
+        room = _LANE_WIDTH + self._holding.held - len(lane.under_way)
+        waiting = jobs.due(self.store, name, until, _LANE_WIDTH + 1, self._list_busy(name))
+        for job in waiting[: max(room, 0)]:
+            if job.name == jobs.DISABLE and lane.under_way:
+                self._holding.release()
+                return
+            self._start(lane, job)
+            lane.closing = job.name == jobs.DISABLE
+            if lane.closing:
+                return
+        lane.blocked = len(waiting) > room
+
+    def _start(self, lane: EndpointLane, job: Job, *, at_once: bool = False) -> None:
+        async def run() -> None:
+            try:
+                await self._run(job, at_once=at_once)
+            finally:
+                del lane.under_way[job.seq]
+                lane.closing = lane.closing and job.name != jobs.DISABLE
+                self.wake()
+
+        lane.under_way[job.seq] = asyncio.create_task(run())
+
+    async def _run(self, job: Job, *, at_once: bool = False) -> None:
         try:
-            emitted = await self.groups.run(job.mode, lambda tx: self._perform(tx, job), job.due)
-        except Exception:  # noqa: BLE001  one broken handler must not stop time
-            self.dispatcher.broken.add(job, self.clock.now())
+            if job.name == jobs.ATTEMPT:
+                await self.attempts.make(job, at_once=at_once)
+            else:
+                await self._handle(job)
+        except Exception:  # noqa: BLE001  one broken job must stop neither time nor the others
+            self._broken.add(job, self.clock.now())
         else:
-            self.dispatcher.broken.done(job)
-            done = self._done
-            self._done = Counts(done.jobs + 1, done.events + emitted)
+            self._broken.done(job)
+
+    async def _handle(self, job: Job) -> None:
+        is_main = job.lane == jobs.MAIN
+        due = job.due if is_main else None
+        emitted = await self.groups.run(job.mode, lambda tx: self._perform(tx, job), due)
+        if is_main:
+            self._done = Counts(self._done.jobs + 1, self._done.events + emitted)
 
     def _perform(self, tx: Transaction, job: Job) -> int:
         if jobs.finish(tx.store, job):  # else an earlier job of this moment cancelled it
             self.handlers[job.name](tx, job)
         return tx.emitted
 
-    def _next_main(self) -> int | None:
-        return jobs.next_due(self.store, jobs.MAIN, self._list_held())
+    def _find_next(self, endpoints: Iterable[str]) -> int | None:
+        """The moment of the next ordinary job, or of the next one in a lane of these endpoints."""
+        return earliest(
+            jobs.next_due(self.store, name, self._list_busy(name))
+            for name in (jobs.MAIN, *endpoints)
+        )
 
-    def _list_held(self) -> list[int]:
-        return self.dispatcher.broken.list_waiting(self.clock.now())
+    def _list_busy(self, name: str) -> list[int]:
+        """The jobs of a lane that are not to be started now."""
+        return [*self._lane(name).under_way, *self._broken.list_waiting(self.clock.now())]
+
+    def _list_endpoints(self) -> list[str]:
+        kind = webhook_endpoints.KIND
+        return [name for mode in MODES for name in documents.ids_of(self.store, mode, kind)]
+
+    def _lane(self, name: str) -> EndpointLane:
+        return self._lanes.setdefault(name, EndpointLane())
+
+    @property
+    def _holding(self) -> Reorder:
+        return self.attempts.faults.holding
 
     def _counts(self) -> Counts:
-        return Counts(self._done.jobs, self._done.events, self.dispatcher.made, self.broken)
+        return Counts(self._done.jobs, self._done.events, self.attempts.made, self.broken)
 
     def _is_exhausted(self, advance: Advance) -> bool:
         done = self._counts().since(advance.before)

@@ -1,7 +1,7 @@
 """The table of jobs: what is to happen at which moment of the sandbox's clock.
 
-`Transaction.schedule` adds a job, `jobs.runner` and the dispatcher of webhooks take due ones. A job
-that raised an exception is set aside for a minute at a time, and never given up.
+`Transaction.schedule` adds a job, `jobs.runner` takes due ones. A job that raised an exception is
+set aside for a minute at a time, and never given up.
 """
 
 import json

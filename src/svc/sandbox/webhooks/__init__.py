@@ -1,5 +1,5 @@
 """Webhook deliveries of the sandbox: what is sent, when, and what follows from the answer.
 
-The `engine` makes a `dispatcher`, which takes due attempts, has `attempts` build and judge each,
-and sends by `sender` over a `connection`.
+`jobs.runner` has the attempts that are due made by `attempts`, which builds and judges each and
+sends it by `sender` over a `connection`.
 """

@@ -1,21 +1,28 @@
-"""Builds and signs each webhook attempt, and decides from its answer when to try again (R83).
+"""Makes each webhook attempt: builds, signs, sends, and decides when to try again (R83).
 
-`dispatcher` calls `prepare` before an attempt and `record` after it, each in a transaction. The
-`engine` queues attempts for `svc sandbox resend`, and has badly signed ones built for `lint`.
+`jobs.runner` has the attempts of its jobs made by `WebhookAttempts`, changed as fault rules say and
+sent by a `WebhookSender`. The `engine` queues attempts for `svc sandbox resend`, and has badly
+signed ones built for `lint`.
 """
 
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
 from typing import Any, NamedTuple
 
-from svc.sandbox.clock import SECOND
+from svc.sandbox.clock import SECOND, VirtualClock
+from svc.sandbox.faults import chaos
+from svc.sandbox.faults.webhooks import WebhookFaults, WebhookRule
 from svc.sandbox.parameters.problems import Problem
 from svc.sandbox.resources import webhook_endpoints
 from svc.sandbox.resources.operation import find_named
 from svc.sandbox.store import DeliveryStatus, deliveries, events, jobs
+from svc.sandbox.store.commit import GroupCommit
 from svc.sandbox.store.deliveries import DELIVERY_PREFIX, DeliveryRow
 from svc.sandbox.store.documents import Doc, KnownDoc, decode
 from svc.sandbox.store.jobs import Job
 from svc.sandbox.store.transaction import Transaction
-from svc.sandbox.webhooks.sender import Outgoing, ReceiverReply
+from svc.sandbox.webhooks.sender import Outgoing, ReceiverReply, WebhookSender
 from svc.service.facts import (
     ATTEMPT_HEADER,
     DELIVERY_ID_HEADER,
@@ -28,6 +35,7 @@ from svc.service.facts import (
 from svc.signature import header_value
 
 USER_AGENT = "Svc-Webhooks/1.0"
+_LATE = 2 * SECOND  # an attempt that is as late as this counts from when it was really made
 _ONCE = 0  # the step of an extra attempt, which is not retried
 
 
@@ -44,6 +52,82 @@ class PreparedAttempt(NamedTuple):
     started: int
     outgoing: Outgoing
     allowed: bool
+
+
+@dataclass(slots=True)
+class WebhookAttempts:
+    """Makes attempts; `made` counts them, copies included."""
+
+    groups: GroupCommit
+    clock: VirtualClock
+    sender: WebhookSender
+    wall: Callable[[], float]
+    faults: WebhookFaults
+    made: int = 0
+
+    async def make(self, job: Job, *, at_once: bool) -> None:
+        """Makes the attempt of a job and writes down how it went; with `at_once` nothing holds it.
+
+        Copies that a fault rule asks for are made after it.
+        """
+        rule = self._rule_for(job, at_once=at_once)
+        async with self.faults.turn(rule):
+            attempt = await self._make(job, rule)
+            if rule is not None and attempt is not None:
+                await self._send_copies(attempt, rule)
+
+    def _rule_for(self, job: Job, *, at_once: bool) -> WebhookRule | None:
+        """The fault rule for an attempt that is still owed, or what chaos makes of it."""
+        if not self.faults.every() and not self.groups.read(
+            job.mode, lambda tx: tx.is_set("chaos")
+        ):
+            return None
+        found = self.groups.read(job.mode, lambda tx: subject_of(tx, job.subject))
+        if found is None or found[0].status != "pending":
+            return None
+        delivery, order, share = found
+        rule = self.faults.pick(delivery.type, job.lane, order, at_once=at_once)
+        return rule or chaos.rule_for(share, delivery.id)
+
+    async def _make(self, job: Job, rule: WebhookRule | None) -> PreparedAttempt | None:
+        start, age = self._start_of(job), 0 if rule is None else rule.age
+        wall = int(self.wall())
+        attempt = self.groups.read(job.mode, lambda tx: prepare(tx, job, wall, age=age), start)
+        if attempt is None:
+            # No receiver is left for it: its endpoint or event is gone.
+            await self.groups.run(job.mode, lambda tx: jobs.finish(tx.store, job))
+            return None
+        reply = await self._send(attempt, rule)
+        await self.groups.run(job.mode, lambda tx: record(tx, attempt, reply), start)
+        self.made += 1
+        return attempt
+
+    async def _send_copies(self, attempt: PreparedAttempt, rule: WebhookRule) -> None:
+        for number in range(rule.copies):
+            await self.faults.pause(rule)
+            wall = int(self.wall())
+            copying = partial(copy_of, attempt=attempt, number=number, wall=wall)
+            copy = self.groups.read(attempt.job.mode, copying)
+            if copy is None:
+                return
+            recording = partial(record_copy, attempt=copy, reply=await self._send(copy, None))
+            await self.groups.run(attempt.job.mode, recording)
+            self.made += 1
+
+    async def _send(self, attempt: PreparedAttempt, rule: WebhookRule | None) -> ReceiverReply:
+        """The one place through which every request to a receiver goes."""
+        if not attempt.allowed:
+            return ReceiverReply(None, "remote_not_allowed", 0)
+        if rule is not None and rule.effect == "drop":
+            return ReceiverReply(None, "dropped_by_fault_rule", 0)
+        if rule is not None and rule.effect == "bad_signature":
+            return await self.sender.send(with_bad_signature(attempt.outgoing))
+        return await self.sender.send(attempt.outgoing)
+
+    def _start_of(self, job: Job) -> int:
+        """When the attempt is made: its due moment, unless it was held or the sandbox was down."""
+        now, due = self.clock.now(), job.due
+        return now if now - due >= _LATE or due > now else due
 
 
 def prepare(tx: Transaction, job: Job, wall: int, *, age: int = 0) -> PreparedAttempt | None:

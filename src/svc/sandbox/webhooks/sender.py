@@ -1,7 +1,7 @@
 """Sends webhooks over HTTP; the only module of svc that uses httpx.
 
-`app` makes an `HttpSender` unless its caller passes another `WebhookSender`, as tests do; the
-dispatcher sends each attempt by it: an `Outgoing` in, a `ReceiverReply` out. httpx has the requests
+`app` makes an `HttpSender` unless its caller passes another `WebhookSender`, as tests do;
+`attempts` sends each attempt by it: an `Outgoing` in, a `ReceiverReply` out. httpx has the requests
 and responses, the connections are ours: httpx's pool looks at every connection for every request,
 which took three quarters of the time of a delivery.
 """

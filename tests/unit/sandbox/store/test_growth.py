@@ -48,7 +48,7 @@ def read_documents(store: Store) -> None:
 
 
 def read_events(store: Store) -> None:
-    """What the runner, the dispatcher and the controls ask for."""
+    """What the runner and the controls ask for."""
     ids = IdSource(1, lambda count: b"\0" * count)
     made = events.build(ids, "test", 5, "order.paid", None, doc(1))
     events.insert(store, "test", 5, made)

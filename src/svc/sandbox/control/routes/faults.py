@@ -1,7 +1,7 @@
 """Controls that list, add and delete fault rules of the API and of webhooks.
 
-`svc sandbox fault` and the pytest plugin call them. `sandbox.api.requests` and the dispatcher of
-webhooks apply the rules (`sandbox.faults`).
+`svc sandbox fault` and the pytest plugin call them. `sandbox.api.requests` and
+`sandbox.webhooks.attempts` apply the rules (`sandbox.faults`).
 """
 
 from collections.abc import Callable
