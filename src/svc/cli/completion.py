@@ -9,7 +9,7 @@ import stat
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Annotated, Final
+from typing import Final
 
 from svc.cli.framework.app import make_app, works_with_invalid_config
 from svc.cli.framework.options import argument, flag
@@ -25,16 +25,10 @@ app = make_app()
 @works_with_invalid_config(app)
 def completion(
     session: Session,
-    shell: Annotated[Shell, argument("SHELL", f"One of {', '.join(SHELLS)}.")],
-    install: Annotated[
-        bool, flag("--install", "Put it where the shell finds it, and say where.")
-    ] = False,
-    uninstall: Annotated[
-        bool, flag("--uninstall", "Take away what --install has put there.")
-    ] = False,
-    force: Annotated[
-        bool, flag("--force", "With --install: replace a file that svc did not write.")
-    ] = False,
+    shell: Shell = argument("SHELL", f"One of {', '.join(SHELLS)}."),
+    install: bool = flag("--install", "Put it where the shell finds it, and say where."),
+    uninstall: bool = flag("--uninstall", "Take away what --install has put there."),
+    force: bool = flag("--force", "With --install: replace a file that svc did not write."),
 ) -> None:
     """Print the completion script of a shell, or install it.
 

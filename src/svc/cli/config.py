@@ -1,6 +1,6 @@
 """`svc config get`, `set`, `unset` and `path`: reads and changes settings, through `svc.config`."""
 
-from typing import Annotated, Any
+from typing import Any, Final
 
 from svc.base_url import BaseUrl
 from svc.cli.framework.app import make_word, works_with_invalid_config
@@ -15,15 +15,13 @@ from svc.redaction import redact
 
 app = make_word("config")
 
-SettingName = Annotated[
-    str, argument("NAME", "The setting, such as output or profiles.shop.base_url.")
-]
+SETTING_NAME: Final = argument("NAME", "The setting, such as output or profiles.shop.base_url.")
 
 
 @works_with_invalid_config(app)
 def get(
     session: Session,
-    name: Annotated[str | None, argument("[NAME]", "One setting; without it, all of them.")] = None,
+    name: str | None = argument("[NAME]", "One setting; without it, all of them.", default=None),
 ) -> None:
     """Show what the configuration says, defaults included.
 
@@ -45,7 +43,7 @@ def get(
 
 @works_with_invalid_config(app, "set")
 def set_(
-    session: Session, name: SettingName, value: Annotated[str, argument("VALUE", "The value.")]
+    session: Session, name: str = SETTING_NAME, value: str = argument("VALUE", "The value.")
 ) -> None:
     """Change a setting; the file's comments stay.
 
@@ -67,7 +65,7 @@ def set_(
 
 
 @works_with_invalid_config(app)
-def unset(session: Session, name: SettingName) -> None:
+def unset(session: Session, name: str = SETTING_NAME) -> None:
     """Take a setting out, so that its default holds again.
 
     $ svc config unset output

@@ -3,8 +3,6 @@
 An id is turned into a path by its prefix (`svc.client.find`).
 """
 
-from typing import Annotated
-
 from svc.cli.framework.app import ReadingVerb, make_app, verb
 from svc.cli.framework.inputs import refuse_bare_path
 from svc.cli.framework.options import argument, option
@@ -18,13 +16,8 @@ app = make_app()
 @verb(app, cls=ReadingVerb)
 def get(
     session: Session,
-    target: Annotated[
-        str,
-        argument("ID-OR-PATH", "An id such as ord_..., or a path such as /v1/orders."),
-    ],
-    param: Annotated[
-        list[str] | None, option("KEY=VALUE", "A query parameter, repeatable.")
-    ] = None,
+    target: str = argument("ID-OR-PATH", "An id such as ord_..., or a path such as /v1/orders."),
+    param: list[str] | None = option("KEY=VALUE", "A query parameter, repeatable."),
 ) -> None:
     """Send any GET. An id is turned into its path by its prefix.
 

@@ -4,11 +4,10 @@ The body comes from `-d` and `--body`; in live mode every POST is confirmed.
 """
 
 from functools import partial
-from typing import Annotated
 
 from svc.cli.framework.app import WritingVerb, make_app, verb
 from svc.cli.framework.inputs import refuse_bare_path
-from svc.cli.framework.options import OverLimit, argument
+from svc.cli.framework.options import OVER_LIMIT, argument
 from svc.cli.framework.sending import send_write
 from svc.cli.framework.session import Session
 from svc.client import find
@@ -20,9 +19,9 @@ app = make_app()
 @verb(app, cls=WritingVerb)
 def post(
     session: Session,
-    path: Annotated[str, argument("PATH", "A path such as /v1/orders.")],
+    path: str = argument("PATH", "A path such as /v1/orders."),
     *,
-    over_limit: OverLimit = False,
+    over_limit: bool = OVER_LIMIT,
 ) -> None:
     """Send any POST to a path of the API; fields by -d or --body.
 

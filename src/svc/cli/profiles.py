@@ -5,7 +5,7 @@ address; `svc.config.editing` changes the file.
 """
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any, Final
 
 from svc.cli.framework.app import make_word, works_with_invalid_config
 from svc.cli.framework.options import argument, option
@@ -19,7 +19,7 @@ from svc.service.facts import Auth
 
 app = make_word("profiles")
 
-ProfileName = Annotated[str, argument("NAME", "The profile's name: letters, digits, - and _.")]
+PROFILE_NAME: Final = argument("NAME", "The profile's name: letters, digits, - and _.")
 
 
 @works_with_invalid_config(app, "list")
@@ -37,7 +37,7 @@ def list_(session: Session) -> None:
 
 
 @works_with_invalid_config(app)
-def use(session: Session, name: ProfileName) -> None:
+def use(session: Session, name: str = PROFILE_NAME) -> None:
     """Make a profile the one that is used where none is named.
 
     $ svc profiles use shop
@@ -52,18 +52,14 @@ def use(session: Session, name: ProfileName) -> None:
 @works_with_invalid_config(app)
 def create(
     session: Session,
-    name: ProfileName,
-    auth: Annotated[
-        Auth | None,
-        option("HOW", "How the key is sent: bearer or basic.", show_default="bearer"),
-    ] = None,
-    key_command: Annotated[
-        str | None,
-        option(
-            "COMMAND",
-            "A command that prints the key, run each time without a shell; nothing is stored.",
-        ),
-    ] = None,
+    name: str = PROFILE_NAME,
+    auth: Auth | None = option(
+        "HOW", "How the key is sent: bearer or basic.", show_default="bearer"
+    ),
+    key_command: str | None = option(
+        "COMMAND",
+        "A command that prints the key, run each time without a shell; nothing is stored.",
+    ),
 ) -> None:
     """Create a profile.
 
@@ -82,7 +78,7 @@ def create(
 
 
 @works_with_invalid_config(app)
-def remove(session: Session, name: ProfileName) -> None:
+def remove(session: Session, name: str = PROFILE_NAME) -> None:
     """Remove a profile that has no stored keys.
 
     It asks first if the profile is the active one; a script gives -y.

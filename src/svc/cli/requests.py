@@ -6,7 +6,7 @@ database. `svc timeline` names requests by `status_of` and `operation_of`.
 """
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any, Final
 from urllib.parse import parse_qsl
 
 from svc import service
@@ -107,28 +107,22 @@ def record_of(intent: Intent, *, in_flight: bool) -> dict[str, Any]:
 
 app = make_word("requests")
 
-RequestId = Annotated[str, argument("ID", "The request, rq_...")]
+REQUEST_ID: Final = argument("ID", "The request, rq_...")
 _SHOWN = 100
 
 
 @verb(app, "list")
 def list_(
     session: Session,
-    unresolved: Annotated[
-        bool, flag("--unresolved", "Only those whose outcome is not known.")
-    ] = False,
-    object_id: Annotated[
-        str | None, option("ID", "Only those that made this object, or name it.", "--object")
-    ] = None,
-    since: Annotated[
-        str | None, option("TIME", "Recorded since: 2h, 3d, yesterday or 2026-11-21.")
-    ] = None,
-    operation: Annotated[
-        str | None, option("OPERATION", "Only these, such as refunds.create.")
-    ] = None,
-    limit: Annotated[
-        int, option("N", "How many at most, the newest.", "--max", "--limit", min=1)
-    ] = _SHOWN,
+    unresolved: bool = flag("--unresolved", "Only those whose outcome is not known."),
+    object_id: str | None = option(
+        "ID", "Only those that made this object, or name it.", "--object"
+    ),
+    since: str | None = option("TIME", "Recorded since: 2h, 3d, yesterday or 2026-11-21."),
+    operation: str | None = option("OPERATION", "Only these, such as refunds.create."),
+    limit: int = option(
+        "N", "How many at most, the newest.", "--max", "--limit", min=1, default=_SHOWN
+    ),
 ) -> None:
     """List the POSTs in this machine's journal, newest first.
 
@@ -173,7 +167,7 @@ def _paths() -> dict[str, str]:
 
 
 @verb(app)
-def show(session: Session, request_id: RequestId) -> None:
+def show(session: Session, request_id: str = REQUEST_ID) -> None:
     """Show one request: what was sent, with which key, and how it ended.
 
     $ svc requests show rq_4kd0v6x8gq2m7w1s9b3t
@@ -191,7 +185,7 @@ def show(session: Session, request_id: RequestId) -> None:
 
 
 @verb(app)
-def resume(session: Session, request_id: RequestId) -> None:
+def resume(session: Session, request_id: str = REQUEST_ID) -> None:
     """Send an unresolved request again; it is never doubled.
 
     It has the same key and the same bytes, so the service answers with the original result. After
@@ -205,7 +199,7 @@ def resume(session: Session, request_id: RequestId) -> None:
 @verb(app)
 def adopt(
     session: Session,
-    file: Annotated[str, argument("FILE", "A state database, such as one that was set aside.")],
+    file: str = argument("FILE", "A state database, such as one that was set aside."),
 ) -> None:
     """Take over what can be read of another state database.
 
@@ -271,7 +265,7 @@ def _confirm_lost_count(session: Session, command: str) -> None:
 
 
 @verb(app)
-def forget(session: Session, request_id: RequestId) -> None:
+def forget(session: Session, request_id: str = REQUEST_ID) -> None:
     """Delete a request from the journal, once its outcome is known to you.
 
     The next run of a batch sends a forgotten row again: if it was carried out, take it out of the

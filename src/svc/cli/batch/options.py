@@ -8,11 +8,8 @@ import re
 from pathlib import Path
 from typing import Final
 
-import typer
-
 from svc.batch.operations import names
-from svc.cli.framework.figures import fill
-from svc.cli.framework.options import OptionSet, OverLimit, argument
+from svc.cli.framework.options import OVER_LIMIT, OptionSet, argument, flag, option
 from svc.delivery.plan import Permissions
 from svc.errors import UsageError
 from svc.inputs import is_read_once
@@ -26,80 +23,55 @@ class BatchOptions(OptionSet):
 
     operation: str = argument("OPERATION", f"One of {', '.join(names())}.")
     file: str = argument("FILE", "A CSV or NDJSON file; - reads NDJSON from standard input.")
-    concurrency: int = typer.Option(
-        8,
-        metavar="N",
-        help=f"How many requests are under way at a time, 1 to {CONCURRENCY_MAX}.",
+    concurrency: int = option(
+        "N", f"How many requests are under way at a time, 1 to {CONCURRENCY_MAX}.", default=8
     )
-    rate: float | None = typer.Option(None, metavar="N", help="At most so many requests a second.")
-    strict_order: bool = typer.Option(
-        False, "--strict-order", help="Send one at a time, in the order of the file."
-    )
-    results: str | None = typer.Option(
-        None,
-        metavar="FILE",
-        help="Where to write the result of each row, one line a row.",
+    rate: float | None = option("N", "At most so many requests a second.")
+    strict_order: bool = flag("--strict-order", "Send one at a time, in the order of the file.")
+    results: str | None = option(
+        "FILE",
+        "Where to write the result of each row, one line a row.",
         show_default="FILE.results.ndjson",
     )
-    force: bool = typer.Option(
-        False, "--force", help="Overwrite a results file that belongs to another batch."
-    )
-    name: str | None = typer.Option(
-        None,
+    force: bool = flag("--force", "Overwrite a results file that belongs to another batch.")
+    name: str | None = option(
+        "NAME",
+        "The name of the batch, the same on every machine; or its id, as in its results file.",
         "--import",
-        metavar="NAME",
-        help="The name of the batch, the same on every machine; or its id, as in its results file.",
         show_default="the path of FILE, on this machine only",
     )
-    run: str | None = typer.Option(
-        None,
-        "--run",
-        metavar="LABEL",
-        help="The occasion, such as 2026-11: the same label continues, another does it anew.",
+    run: str | None = option(
+        "LABEL", "The occasion, such as 2026-11: the same label continues, another does it anew."
     )
-    row_id: str | None = typer.Option(
-        None,
-        "--row-id",
-        metavar="COLUMN",
-        help="The column that names a row, such as an invoice number, whatever is corrected in it.",
+    row_id: str | None = option(
+        "COLUMN",
+        "The column that names a row, such as an invoice number, whatever is corrected in it.",
     )
-    again: bool = typer.Option(
-        False, "--again", help="Do all rows once more, under a new label, which is printed."
+    again: bool = flag("--again", "Do all rows once more, under a new label, which is printed.")
+    goes_on: bool = flag(
+        "--continue", "Skip what was done {done_hours} hours ago or more, and send the rest."
     )
-    goes_on: bool = typer.Option(
-        False,
-        "--continue",
-        help=fill("Skip what was done {done_hours} hours ago or more, and send the rest."),
+    edited: bool = flag(
+        "--edited", "Send rows that look like a done row whose values were changed."
     )
-    edited: bool = typer.Option(
-        False, "--edited", help="Send rows that look like a done row whose values were changed."
+    skip_done: bool = flag(
+        "--skip-done", "Count a row as done where a single command has sent the same."
     )
-    skip_done: bool = typer.Option(
-        False, "--skip-done", help="Count a row as done where a single command has sent the same."
+    retry_failed: bool = flag(
+        "--retry-failed", "Send rows again whose refund or payout has failed."
     )
-    retry_failed: bool = typer.Option(
-        False, "--retry-failed", help="Send rows again whose refund or payout has failed."
-    )
-    decimals: bool = typer.Option(
-        False,
+    decimals: bool = flag(
         "--decimals",
-        help="Read amounts of a CSV with their currency's own decimals, as list --decimals wrote; "
+        "Read amounts of a CSV with their currency's own decimals, as list --decimals wrote; "
         "it needs a column currency.",
     )
-    raw_csv: bool = typer.Option(
-        False, "--raw-csv", help="Take cells as they are, as list --raw-csv wrote."
+    raw_csv: bool = flag("--raw-csv", "Take cells as they are, as list --raw-csv wrote.")
+    blank_means_all: bool = flag("--blank-means-all", "Take a blank amount for all that is left.")
+    ignore_column: list[str] | None = option(
+        "NAME", "A column that is not a field, to be ignored; repeatable."
     )
-    blank_means_all: bool = typer.Option(
-        False, "--blank-means-all", help="Take a blank amount for all that is left."
-    )
-    ignore_column: list[str] | None = typer.Option(
-        None,
-        "--ignore-column",
-        metavar="NAME",
-        help="A column that is not a field, to be ignored; repeatable.",
-    )
-    over_limit: OverLimit = False
-    dry_run: bool = typer.Option(False, "--dry-run", help="Check every row and send nothing.")
+    over_limit: bool = OVER_LIMIT
+    dry_run: bool = flag("--dry-run", "Check every row and send nothing.")
 
     @property
     def permissions(self) -> Permissions:

@@ -6,7 +6,7 @@ gives a `Finding` (ok, warning, failed or skipped), and `report` collects them f
 
 import time
 from collections.abc import Iterator, Sequence
-from typing import Annotated, Final
+from typing import Final
 
 from svc.cli.doctor.checks import (
     Check,
@@ -46,13 +46,12 @@ _TO_REPORT: Final = (
 @works_with_invalid_config(app)
 def doctor(
     session: Session,
-    log_monitor: Annotated[
-        list[str] | None,
-        option("URL", "The monitoring address of a team's log, for each of its servers."),
-    ] = None,
-    report: Annotated[
-        bool, flag("--report", "Print what to attach to a report of a bug; no secret is in it.")
-    ] = False,
+    log_monitor: list[str] | None = option(
+        "URL", "The monitoring address of a team's log, for each of its servers."
+    ),
+    report: bool = flag(
+        "--report", "Print what to attach to a report of a bug; no secret is in it."
+    ),
 ) -> None:
     """Check settings, key, connection, clock, keyring, state and tunnels, each with its remedy.
 

@@ -9,14 +9,14 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from string import ascii_letters, digits
-from typing import Annotated, Any, Final, get_args
+from typing import Any, Final, get_args
 
 from svc import __version__
 from svc.cli.events.options import check_targets, shell_command
 from svc.cli.events.secrets import signing_secrets
-from svc.cli.events.verify import SecretStdin
+from svc.cli.events.verify import SECRET_STDIN
 from svc.cli.framework.app import make_app, verb
-from svc.cli.framework.options import OptionSet, flag, option, with_options
+from svc.cli.framework.options import REQUIRED, OptionSet, flag, option, with_options
 from svc.cli.framework.session import Session
 from svc.clock import utc
 from svc.errors import CheckFailed, LocalError, UsageError, build_wrong_choice, system_words
@@ -46,35 +46,31 @@ _STATUSES: Final = get_args(RuleStatus)
 class ExamArguments(OptionSet):
     """What may be typed behind `svc events examine`."""
 
-    forward_to: Annotated[str, option("URL", "The handler: 3000, 3000/webhooks or a URL.")]
-    check: Annotated[
-        str | None,
-        option(
-            "CMD",
-            "A shell command that prints what the handler has done: a number, or a line for each "
-            "event.",
-        ),
-    ] = None
-    type_: Annotated[
-        str, option("TYPE", "The type of event whose effect --check shows.", "--type")
-    ] = "order.paid"
-    settle: Annotated[
-        float, option("SECONDS", "How long an effect may take to show.", min=0, max=60)
-    ] = 0.5
-    forward_timeout: Annotated[
-        float,
-        option("SECONDS", "How long an answer may take.", min=0.1, max=WEBHOOK_DEADLINE_SECONDS),
-    ] = float(WEBHOOK_DEADLINE_SECONDS)
-    report: Annotated[
-        Path | None, option("FILE", "Write a report in Markdown too, as for a pull request.")
-    ] = None
-    endpoint: Annotated[
-        str | None, option("ID", "The endpoint whose secret signs the events: we_...")
-    ] = None
-    secret_stdin: SecretStdin = False
-    allow_remote_forward: Annotated[
-        bool, flag("--allow-remote-forward", "Examine a handler on another machine too.")
-    ] = False
+    forward_to: str = option("URL", "The handler: 3000, 3000/webhooks or a URL.", default=REQUIRED)
+    check: str | None = option(
+        "CMD",
+        "A shell command that prints what the handler has done: a number, or a line for each "
+        "event.",
+    )
+    type_: str = option(
+        "TYPE", "The type of event whose effect --check shows.", "--type", default="order.paid"
+    )
+    settle: float = option(
+        "SECONDS", "How long an effect may take to show.", min=0, max=60, default=0.5
+    )
+    forward_timeout: float = option(
+        "SECONDS",
+        "How long an answer may take.",
+        min=0.1,
+        max=WEBHOOK_DEADLINE_SECONDS,
+        default=float(WEBHOOK_DEADLINE_SECONDS),
+    )
+    report: Path | None = option("FILE", "Write a report in Markdown too, as for a pull request.")
+    endpoint: str | None = option("ID", "The endpoint whose secret signs the events: we_...")
+    secret_stdin: bool = SECRET_STDIN
+    allow_remote_forward: bool = flag(
+        "--allow-remote-forward", "Examine a handler on another machine too."
+    )
 
 
 @verb(app)

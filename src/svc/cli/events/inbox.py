@@ -9,14 +9,14 @@ import json
 import sys
 from collections.abc import Iterator
 from itertools import islice
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 
-from svc.cli.events.options import Where, content_filter
+from svc.cli.events.options import WHERE, content_filter
 from svc.cli.framework.app import Noun, make_app, verb
 from svc.cli.framework.control import moments, sandbox_clock
-from svc.cli.framework.options import EventId, flag, option
+from svc.cli.framework.options import EVENT_ID, flag, option
 from svc.cli.framework.session import Session
 from svc.errors import NotFound
 from svc.listen.endpoints import EndpointTable
@@ -73,25 +73,20 @@ app = make_app(
 @app.callback(cls=Noun, invoke_without_command=True)
 def inbox(
     ctx: typer.Context,
-    type_: Annotated[str | None, option("GLOB", "Only these event types.", "--type")] = None,
-    failed: Annotated[
-        bool,
-        flag("--failed", "Only those that a target did not take and that are not tried again."),
-    ] = False,
-    pending: Annotated[
-        bool, flag("--pending", "Only those still to be forwarded; with --failed, those as well.")
-    ] = False,
-    since: Annotated[
-        str | None, option("TIME", "Received since: 2h, 3d, yesterday or 2026-11-21.")
-    ] = None,
-    object_id: Annotated[
-        str | None, option("ID", "Only about this object, or naming it.", "--object")
-    ] = None,
-    text: Annotated[str | None, option("WORDS", "Only those with these words in them.")] = None,
-    where: Where = None,
-    most: Annotated[
-        int, option("N", "How many at most, the newest.", "--max", "--limit", min=1)
-    ] = 100,
+    type_: str | None = option("GLOB", "Only these event types.", "--type"),
+    failed: bool = flag(
+        "--failed", "Only those that a target did not take and that are not tried again."
+    ),
+    pending: bool = flag(
+        "--pending", "Only those still to be forwarded; with --failed, those as well."
+    ),
+    since: str | None = option("TIME", "Received since: 2h, 3d, yesterday or 2026-11-21."),
+    object_id: str | None = option("ID", "Only about this object, or naming it.", "--object"),
+    text: str | None = option("WORDS", "Only those with these words in them."),
+    where: str | None = WHERE,
+    most: int = option(
+        "N", "How many at most, the newest.", "--max", "--limit", min=1, default=100
+    ),
 ) -> None:
     """Shows what was received, unless a verb was named."""
     if ctx.invoked_subcommand is not None:
@@ -115,7 +110,7 @@ def inbox(
 
 
 @verb(app)
-def show(session: Session, event_id: EventId) -> None:
+def show(session: Session, event_id: str = EVENT_ID) -> None:
     """Show one delivery.
 
     That is its payload, its headers, the forwards and the target's answers.

@@ -5,24 +5,26 @@ It checks the typed options (`options`) and calls `run.listen_to`, or `from_log.
 """
 
 from dataclasses import replace
-from typing import Annotated, Any
+from pathlib import Path
+from typing import Any
 
 from svc.base_url import BaseUrl
 from svc.cli.events.options import (
     ANY_PORT,
+    BODY_SIZE,
+    EVENTS,
     INSPECT,
-    BodySize,
-    EventTypes,
+    LOCAL_PORT,
+    PRINTED,
+    PUBLIC_URL,
+    READY_FILE,
+    UNTIL_CAME,
+    WHERE,
+    EventPart,
     InspectAt,
     ListenOptions,
-    LocalPort,
-    Printed,
-    PublicUrl,
-    ReadyFile,
     SignedBy,
     TunnelOption,
-    UntilCame,
-    Where,
     body_size,
     command_again,
     condition,
@@ -71,156 +73,108 @@ Repeatable = list[str] | None
 class ListenArguments(OptionSet):
     """What may be typed behind `svc events listen`."""
 
-    forward_to: Annotated[
-        Repeatable,
-        option(
-            "[GLOB=]URL",
-            "Where to forward: 3000, :3000/hooks or a URL; repeatable. With GLOB= only those "
-            "types; a target without one takes what no GLOB matches.",
-        ),
-    ] = None
-    run: Annotated[
-        Repeatable,
-        option(
-            "TYPE=COMMAND",
-            "Run a command for each event of a type (or GLOB), without a shell, with the payload "
-            "on standard input; exit code 0 takes the event. In order for each object. Repeatable.",
-        ),
-    ] = None
-    run_timeout: Annotated[
-        float, option("SECONDS", "How long one run of a command may take.", min=0.1)
-    ] = RUN_SECONDS
-    events: EventTypes = None
-    where: Where = None
-    tunnel: Annotated[
-        str,
-        option(
-            "HOW",
-            "auto, none, cloudflared, ngrok or ssh:[USER@]HOST[:REMOTE_PORT]. auto starts "
-            "none for a service on this machine, else cloudflared or ngrok, whichever is "
-            f"installed. With ssh, port REMOTE_PORT ({REMOTE_PORT} if left out) of 127.0.0.1 on "
-            "HOST leads here; your web server on HOST serves it as https://HOST, or as "
-            "--public-url says.",
-        ),
-    ] = "auto"
-    public_url: PublicUrl = None
-    port: LocalPort = None
-    endpoint_secret_stdin: Annotated[
-        bool,
-        flag(
-            "--endpoint-secret-stdin",
-            "Use an endpoint that exists: its signing secret comes on standard input, or in "
-            "SVC_WEBHOOK_SECRET.",
-        ),
-    ] = False
-    ack: Annotated[Ack, option("WHEN", "Answer the service when received or forwarded.")] = (
-        "received"
+    forward_to: Repeatable = option(
+        "[GLOB=]URL",
+        "Where to forward: 3000, :3000/hooks or a URL; repeatable. With GLOB= only those "
+        "types; a target without one takes what no GLOB matches.",
     )
-    concurrency: Annotated[
-        int, option("N", "How many a target or command gets at a time.", min=1, max=256)
-    ] = 8
-    ordered: Annotated[
-        bool, flag("--ordered", "Forward one at a time for each data.object.id.")
-    ] = False
-    forward_timeout: Annotated[
-        float, option("SECONDS", "How long one forward may take.", min=0.1)
-    ] = FORWARD_SECONDS
-    retry: Annotated[
-        RetryMode,
-        option(
-            "HOW",
-            "fast waits for a target that is away, and tries again after no answer, 408, 425, "
-            "429 and 5xx: in 2 s, 10 s, 1 min, 10 min, then each hour, and once the "
-            "target has taken another event; real keeps the service's schedule; off tries once.",
-        ),
-    ] = "fast"
-    header: Annotated[
-        Repeatable, option("'NAME: VALUE'", "A header to send along; repeatable.")
-    ] = None
-    allow_remote_forward: Annotated[
-        bool, flag("--allow-remote-forward", "Forward to other machines too.")
-    ] = False
-    insecure_target: Annotated[
-        bool,
-        flag(
-            "--insecure-target",
-            "Take any certificate of a target on this machine or at a private address.",
-        ),
-    ] = False
-    original_signature: Annotated[
-        bool,
-        flag(
-            "--original-signature",
-            "Forward late events as they were signed; by default those of over {late_minutes} "
-            "minutes ago are signed anew.",
-        ),
-    ] = False
-    max_body: BodySize = "1MiB"
-    print_: Printed = "summary"
-    inspect: Annotated[
-        str | None,
-        option(
-            "[PORT]",
-            "Serve a page on this machine that shows every delivery and sends it again.",
-            show_default=f"port {INSPECTOR_PORT}",
-        ),
-    ] = None
-    until: UntilCame = None
-    timeout: Annotated[
-        float | None,
-        option("SECONDS", "End after so long, with 11 if --until or --exec was not done.", min=0),
-    ] = None
-    ready_file: ReadyFile = None
-    exec_: Annotated[
-        str | None,
-        option(
-            "CMD",
-            "Have the shell run CMD once ready, with SVC_WEBHOOK_SECRET and without SVC_API_KEY, "
-            "and end with it; with --until, when the events have come too. Exit 11 if CMD fails.",
-            "--exec",
-        ),
-    ] = None
-    strict: Annotated[
-        bool, flag("--strict", "Exit 11 if a delivery was rejected or not forwarded.")
-    ] = False
-    no_resume: Annotated[
-        bool, flag("--no-resume", "Leave alone what an earlier run could not forward; it is kept.")
-    ] = False
-    adopt: Annotated[
-        bool,
-        flag("--adopt", "Take over events that wait for targets of earlier runs."),
-    ] = False
-    from_: Annotated[
-        str | None,
-        option(
-            "LOG",
-            "Read a team's log, nats+tls://HOST/NAME, that svc events receive fills; nothing "
-            "is registered, and no tunnel is needed.",
-            "--from",
-        ),
-    ] = None
-    group: Annotated[
-        str | None,
-        option("NAME", "With --from: share a queue; each event goes to one of the group."),
-    ] = None
-    from_start: Annotated[
-        str,
-        option("WHEN", "With --from, where the first run begins: now, all, 2h (ago) or today."),
-    ] = "now"
-    name: Annotated[
-        str | None, option("NAME", "With --from: this reader's name.", show_default="the user's")
-    ] = None
-    signature: Annotated[
-        SignedBy,
-        option(
-            "WHOSE",
-            "With --from: own, made anew with this machine's secret; or original, which an "
-            "app refuses after {signature_minutes} minutes.",
-        ),
-    ] = "own"
-    secret_only: Annotated[bool, flag("--print-secret", "Print the signing secret and end.")] = (
-        False
+    run: Repeatable = option(
+        "TYPE=COMMAND",
+        "Run a command for each event of a type (or GLOB), without a shell, with the payload "
+        "on standard input; exit code 0 takes the event. In order for each object. Repeatable.",
     )
+    run_timeout: float = option(
+        "SECONDS", "How long one run of a command may take.", min=0.1, default=RUN_SECONDS
+    )
+    events: list[str] | None = EVENTS
+    where: str | None = WHERE
+    tunnel: str = option(
+        "HOW",
+        "auto, none, cloudflared, ngrok or ssh:[USER@]HOST[:REMOTE_PORT]. auto starts "
+        "none for a service on this machine, else cloudflared or ngrok, whichever is "
+        f"installed. With ssh, port REMOTE_PORT ({REMOTE_PORT} if left out) of 127.0.0.1 on "
+        "HOST leads here; your web server on HOST serves it as https://HOST, or as "
+        "--public-url says.",
+        default="auto",
+    )
+    public_url: str | None = PUBLIC_URL
+    port: int | None = LOCAL_PORT
+    endpoint_secret_stdin: bool = flag(
+        "--endpoint-secret-stdin",
+        "Use an endpoint that exists: its signing secret comes on standard input, or in "
+        "SVC_WEBHOOK_SECRET.",
+    )
+    ack: Ack = option("WHEN", "Answer the service when received or forwarded.", default="received")
+    concurrency: int = option(
+        "N", "How many a target or command gets at a time.", min=1, max=256, default=8
+    )
+    ordered: bool = flag("--ordered", "Forward one at a time for each data.object.id.")
+    forward_timeout: float = option(
+        "SECONDS", "How long one forward may take.", min=0.1, default=FORWARD_SECONDS
+    )
+    retry: RetryMode = option(
+        "HOW",
+        "fast waits for a target that is away, and tries again after no answer, 408, 425, "
+        "429 and 5xx: in 2 s, 10 s, 1 min, 10 min, then each hour, and once the "
+        "target has taken another event; real keeps the service's schedule; off tries once.",
+        default="fast",
+    )
+    header: Repeatable = option("'NAME: VALUE'", "A header to send along; repeatable.")
+    allow_remote_forward: bool = flag("--allow-remote-forward", "Forward to other machines too.")
+    insecure_target: bool = flag(
+        "--insecure-target",
+        "Take any certificate of a target on this machine or at a private address.",
+    )
+    original_signature: bool = flag(
+        "--original-signature",
+        "Forward late events as they were signed; by default those of over {late_minutes} "
+        "minutes ago are signed anew.",
+    )
+    max_body: str = BODY_SIZE
+    print_: EventPart = PRINTED
+    inspect: str | None = option(
+        "[PORT]",
+        "Serve a page on this machine that shows every delivery and sends it again.",
+        show_default=f"port {INSPECTOR_PORT}",
+    )
+    until: str | None = UNTIL_CAME
+    timeout: float | None = option(
+        "SECONDS", "End after so long, with 11 if --until or --exec was not done.", min=0
+    )
+    ready_file: Path | None = READY_FILE
+    exec_: str | None = option(
+        "CMD",
+        "Have the shell run CMD once ready, with SVC_WEBHOOK_SECRET and without SVC_API_KEY, "
+        "and end with it; with --until, when the events have come too. Exit 11 if CMD fails.",
+        "--exec",
+    )
+    strict: bool = flag("--strict", "Exit 11 if a delivery was rejected or not forwarded.")
+    no_resume: bool = flag(
+        "--no-resume", "Leave alone what an earlier run could not forward; it is kept."
+    )
+    adopt: bool = flag("--adopt", "Take over events that wait for targets of earlier runs.")
+    from_: str | None = option(
+        "LOG",
+        "Read a team's log, nats+tls://HOST/NAME, that svc events receive fills; nothing "
+        "is registered, and no tunnel is needed.",
+        "--from",
+    )
+    group: str | None = option(
+        "NAME", "With --from: share a queue; each event goes to one of the group."
+    )
+    from_start: str = option(
+        "WHEN",
+        "With --from, where the first run begins: now, all, 2h (ago) or today.",
+        default="now",
+    )
+    name: str | None = option("NAME", "With --from: this reader's name.", show_default="the user's")
+    signature: SignedBy = option(
+        "WHOSE",
+        "With --from: own, made anew with this machine's secret; or original, which an "
+        "app refuses after {signature_minutes} minutes.",
+        default="own",
+    )
+    secret_only: bool = flag("--print-secret", "Print the signing secret and end.")
 
 
 @verb(app, cls=ListenVerb)

@@ -13,7 +13,7 @@ import socket
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Final, Literal, cast, get_args
+from typing import Final, Literal, cast, get_args
 
 from svc.base_url import BaseUrl
 from svc.cli.framework.options import option
@@ -31,43 +31,35 @@ from svc.system import PORT_MAX
 EventPart = Literal["summary", "payload", "none"]
 SignedBy = Literal["own", "original"]
 
-EventTypes = Annotated[
-    list[str] | None,
-    option(
-        "TYPE|GLOB",
-        "Event types; repeatable, or several as a,b.",
-        "--events",
-        show_default=f"all {len(EVENT_TYPES)}",
-    ),
-]
-LocalPort = Annotated[
-    int | None,
-    option("PORT", "The local port.", "--port", min=1, max=PORT_MAX, show_default="the last one"),
-]
-BodySize = Annotated[str, option("SIZE", "The largest body that is taken.", "--max-body")]
-Printed = Annotated[
-    EventPart,
-    option(
-        "WHAT",
-        "What to print of an event: summary, payload (in JSON beside its bytes), or none, which "
-        "also leaves out forwards that went well.",
-        "--print",
-    ),
-]
-PublicUrl = Annotated[str | None, option("URL", "A tunnel of yours that leads to --port.")]
-UntilCame = Annotated[
-    str | None, option("TYPE[:N]", "End after N events of a type (or GLOB) have come.")
-]
-ReadyFile = Annotated[
-    Path | None,
-    option("FILE", "A file to write when ready and to remove at the end.", "--ready-file"),
-]
+EVENTS: Final[list[str] | None] = option(
+    "TYPE|GLOB",
+    "Event types; repeatable, or several as a,b.",
+    "--events",
+    show_default=f"all {len(EVENT_TYPES)}",
+)
+LOCAL_PORT: Final[int | None] = option(
+    "PORT", "The local port.", "--port", min=1, max=PORT_MAX, show_default="the last one"
+)
+BODY_SIZE: Final = option("SIZE", "The largest body that is taken.", "--max-body", default="1MiB")
+PRINTED: Final[EventPart] = option(
+    "WHAT",
+    "What to print of an event: summary, payload (in JSON beside its bytes), or none, which "
+    "also leaves out forwards that went well.",
+    "--print",
+    default="summary",
+)
+PUBLIC_URL: Final[str | None] = option("URL", "A tunnel of yours that leads to --port.")
+UNTIL_CAME: Final[str | None] = option(
+    "TYPE[:N]", "End after N events of a type (or GLOB) have come."
+)
+READY_FILE: Final[Path | None] = option(
+    "FILE", "A file to write when ready and to remove at the end.", "--ready-file"
+)
 
 
-Where = Annotated[
-    str | None,
-    option("EXPR", "Only events that meet this, in JMESPath: 'data.object.amount > `10000`'."),
-]
+WHERE: Final[str | None] = option(
+    "EXPR", "Only events that meet this, in JMESPath: 'data.object.amount > `10000`'."
+)
 Meets = Callable[[bytes], bool]
 
 INSPECT: Final = "--inspect"

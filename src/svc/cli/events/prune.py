@@ -3,8 +3,6 @@
 It asks a person first, and deletes from this machine's inbox by `svc.listen.inbox.forgetting`.
 """
 
-from typing import Annotated
-
 from svc.cli.events.inbox import scope_of
 from svc.cli.framework.app import make_app, verb
 from svc.cli.framework.control import moments
@@ -20,12 +18,10 @@ app = make_app()
 @verb(app)
 def prune(
     session: Session,
-    failed: Annotated[
-        bool, flag("--failed", "Those that a target did not take and that are not tried again.")
-    ] = False,
-    before: Annotated[
-        str | None, option("TIME", "Received before: 30d, yesterday or 2026-11-21.")
-    ] = None,
+    failed: bool = flag(
+        "--failed", "Those that a target did not take and that are not tried again."
+    ),
+    before: str | None = option("TIME", "Received before: 30d, yesterday or 2026-11-21."),
 ) -> None:
     """Forget received events that failed: they are kept until you say so.
 

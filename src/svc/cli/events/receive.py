@@ -5,18 +5,20 @@ servers (`svc.listen.log`). Without `--no-copy` it also keeps each event on this
 read the log with `svc events listen --from LOG`.
 """
 
-from typing import Annotated
+from pathlib import Path
+from typing import Final
 
 import typer
 
 from svc.base_url import BaseUrl
 from svc.cli.events.options import (
-    BodySize,
-    EventTypes,
+    BODY_SIZE,
+    EVENTS,
+    LOCAL_PORT,
+    PRINTED,
+    READY_FILE,
+    EventPart,
     ListenOptions,
-    LocalPort,
-    Printed,
-    ReadyFile,
     TunnelOption,
     body_size,
     command_again,
@@ -24,7 +26,7 @@ from svc.cli.events.options import (
 )
 from svc.cli.events.run import listen_to
 from svc.cli.events.secrets import read_given
-from svc.cli.events.team import ToLog, examine, open_log, print_remark
+from svc.cli.events.team import TO_LOG, examine, open_log, print_remark
 from svc.cli.framework.app import make_app, verb
 from svc.cli.framework.options import OptionSet, flag, option, with_options
 from svc.cli.framework.session import Session
@@ -37,42 +39,38 @@ from svc.listen.routes import Routes, select_events
 
 app = make_app()
 
-ListenOnly = Annotated[str | None, typer.Option(hidden=True)]
+LISTEN_ONLY: Final = typer.Option(None, hidden=True)
 
 
 class ReceiveArguments(OptionSet):
     """What may be typed behind `svc events receive`."""
 
-    to: ToLog
-    public_url: Annotated[str | None, option("URL", "The address that leads to --port.")] = None
-    tunnel: Annotated[
-        str, option("HOW", "As for svc events listen: auto, none, cloudflared, ngrok or ssh:HOST.")
-    ] = "auto"
-    port: LocalPort = None
-    events: EventTypes = None
-    endpoint_secret_stdin: Annotated[
-        bool,
-        flag(
-            "--endpoint-secret-stdin",
-            "Use an endpoint that exists: its signing secret comes on standard input, or in "
-            "SVC_WEBHOOK_SECRET. Two receivers behind a balancer share one.",
-        ),
-    ] = False
-    max_body: BodySize = "1MiB"
-    log_monitor: Annotated[
-        list[str] | None,
-        option(
-            "URL",
-            "The monitoring address of a server, such as http://127.0.0.1:8222, repeatable: refuse "
-            "a log that acknowledges before it writes to the disk.",
-        ),
-    ] = None
-    no_copy: Annotated[bool, flag("--no-copy", "Keep no copy on this machine's disk.")] = False
-    print_: Printed = "summary"
-    ready_file: ReadyFile = None
-    forward_to: ListenOnly = None
-    ack: ListenOnly = None
-    group: ListenOnly = None
+    to: str = TO_LOG
+    public_url: str | None = option("URL", "The address that leads to --port.")
+    tunnel: str = option(
+        "HOW",
+        "As for svc events listen: auto, none, cloudflared, ngrok or ssh:HOST.",
+        default="auto",
+    )
+    port: int | None = LOCAL_PORT
+    events: list[str] | None = EVENTS
+    endpoint_secret_stdin: bool = flag(
+        "--endpoint-secret-stdin",
+        "Use an endpoint that exists: its signing secret comes on standard input, or in "
+        "SVC_WEBHOOK_SECRET. Two receivers behind a balancer share one.",
+    )
+    max_body: str = BODY_SIZE
+    log_monitor: list[str] | None = option(
+        "URL",
+        "The monitoring address of a server, such as http://127.0.0.1:8222, repeatable: refuse "
+        "a log that acknowledges before it writes to the disk.",
+    )
+    no_copy: bool = flag("--no-copy", "Keep no copy on this machine's disk.")
+    print_: EventPart = PRINTED
+    ready_file: Path | None = READY_FILE
+    forward_to: str | None = LISTEN_ONLY
+    ack: str | None = LISTEN_ONLY
+    group: str | None = LISTEN_ONLY
 
 
 @verb(app)

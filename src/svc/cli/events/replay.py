@@ -9,11 +9,11 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
-from typing import Annotated, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from svc.api_keys import SIGNING_VARIABLE
 from svc.cli.events.inbox import archive_of, entry_of, scope_of
-from svc.cli.events.options import Where, check_targets, condition, refuse_formats
+from svc.cli.events.options import WHERE, check_targets, condition, refuse_formats
 from svc.cli.events.screen.ndjson import JsonRecords
 from svc.cli.events.screen.printer import ForwardLines, forwards_of
 from svc.cli.events.secrets import StoredSecrets, from_environment
@@ -42,39 +42,29 @@ _KEPT: Final = ("id", "type")  # which headers of the delivery name as well
 class ReplayArguments(OptionSet):
     """What may be typed behind `svc events replay`."""
 
-    events: Annotated[
-        list[str] | None, argument("EVT...", "Events of the inbox, evt_...", show_default=True)
-    ] = None
-    failed: Annotated[
-        bool,
-        flag("--failed", "All events that a target did not take and that are not tried again."),
-    ] = False
-    pending: Annotated[
-        bool, flag("--pending", "All still to be forwarded, where no listener runs that does it.")
-    ] = False
-    forward_to: Annotated[
-        str | None, option("URL", "Where to send them.", show_default="where they went")
-    ] = None
-    times: Annotated[int, option("N", "How many times each is sent.", min=1, max=1000)] = 1
-    original_signature: Annotated[
-        bool, flag("--original-signature", "Keep the old signature and its time.")
-    ] = False
-    where: Where = None
-    set_: Annotated[
-        list[str] | None,
-        option(
-            "PATH=VALUE",
-            "Change the event before it is sent: data.object.amount=1; repeatable. Needs "
-            "--forward-to; the header Svc-Changed says so, and nothing of it is kept.",
-            "--set",
-        ),
-    ] = None
-    forward_timeout: Annotated[
-        float, option("SECONDS", "How long one forward may take.", min=0.1)
-    ] = FORWARD_SECONDS
-    allow_remote_forward: Annotated[
-        bool, flag("--allow-remote-forward", "Send to other machines too.")
-    ] = False
+    events: list[str] | None = argument(
+        "EVT...", "Events of the inbox, evt_...", show_default=True, default=None
+    )
+    failed: bool = flag(
+        "--failed", "All events that a target did not take and that are not tried again."
+    )
+    pending: bool = flag(
+        "--pending", "All still to be forwarded, where no listener runs that does it."
+    )
+    forward_to: str | None = option("URL", "Where to send them.", show_default="where they went")
+    times: int = option("N", "How many times each is sent.", min=1, max=1000, default=1)
+    original_signature: bool = flag("--original-signature", "Keep the old signature and its time.")
+    where: str | None = WHERE
+    set_: list[str] | None = option(
+        "PATH=VALUE",
+        "Change the event before it is sent: data.object.amount=1; repeatable. Needs "
+        "--forward-to; the header Svc-Changed says so, and nothing of it is kept.",
+        "--set",
+    )
+    forward_timeout: float = option(
+        "SECONDS", "How long one forward may take.", min=0.1, default=FORWARD_SECONDS
+    )
+    allow_remote_forward: bool = flag("--allow-remote-forward", "Send to other machines too.")
 
 
 @verb(app)

@@ -4,10 +4,10 @@ A file of payload bytes in, the `Svc-Signature` header out: `svc.signature` comp
 secret from `secrets`.
 """
 
-from typing import Annotated
+from pathlib import Path
 
 from svc.cli.events.secrets import signing_secrets
-from svc.cli.events.verify import Payload, SecretStdin, read_payload, time_of
+from svc.cli.events.verify import PAYLOAD, SECRET_STDIN, read_payload, time_of
 from svc.cli.framework.app import make_app, verb
 from svc.cli.framework.options import option
 from svc.cli.framework.session import Session
@@ -22,19 +22,14 @@ app = make_app()
 @verb(app)
 def sign(
     session: Session,
-    payload: Payload = None,
-    secret_stdin: SecretStdin = False,
-    endpoint: Annotated[
-        str | None, option("ID", "The endpoint whose secret signs it: we_...")
-    ] = None,
-    now: Annotated[
-        str | None,
-        option(
-            "TIME",
-            "The time of the signature: 10m (ago) for one that is too old.",
-            show_default="now",
-        ),
-    ] = None,
+    payload: Path | None = PAYLOAD,
+    secret_stdin: bool = SECRET_STDIN,
+    endpoint: str | None = option("ID", "The endpoint whose secret signs it: we_..."),
+    now: str | None = option(
+        "TIME",
+        "The time of the signature: 10m (ago) for one that is too old.",
+        show_default="now",
+    ),
 ) -> None:
     """Print the Svc-Signature header of a payload, signed as the service signs.
 

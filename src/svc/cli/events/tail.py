@@ -4,10 +4,16 @@ It takes the options of `listen` that are not about targets, and runs a listener
 `listen.begin`. Each event is verified, kept in the inbox and printed.
 """
 
-from typing import Annotated
-
 from svc.cli.events.listen import ListenArguments, begin
-from svc.cli.events.options import EventTypes, LocalPort, Printed, PublicUrl, UntilCame, Where
+from svc.cli.events.options import (
+    EVENTS,
+    LOCAL_PORT,
+    PRINTED,
+    PUBLIC_URL,
+    UNTIL_CAME,
+    WHERE,
+    EventPart,
+)
 from svc.cli.framework.app import make_app, verb
 from svc.cli.framework.options import OptionSet, option, with_options
 from svc.cli.framework.session import Session
@@ -18,19 +24,18 @@ app = make_app()
 class TailArguments(OptionSet):
     """What may be typed behind `svc events tail`: what of `listen` is not about forwarding."""
 
-    events: EventTypes = None
-    where: Where = None
-    print_: Printed = "summary"
-    until: UntilCame = None
-    timeout: Annotated[
-        float | None,
-        option("SECONDS", "End after so long, with 11 if --until was not done.", min=0),
-    ] = None
-    tunnel: Annotated[
-        str, option("HOW", "auto, none, cloudflared, ngrok or ssh:[USER@]HOST[:REMOTE_PORT].")
-    ] = "auto"
-    public_url: PublicUrl = None
-    port: LocalPort = None
+    events: list[str] | None = EVENTS
+    where: str | None = WHERE
+    print_: EventPart = PRINTED
+    until: str | None = UNTIL_CAME
+    timeout: float | None = option(
+        "SECONDS", "End after so long, with 11 if --until was not done.", min=0
+    )
+    tunnel: str = option(
+        "HOW", "auto, none, cloudflared, ngrok or ssh:[USER@]HOST[:REMOTE_PORT].", default="auto"
+    )
+    public_url: str | None = PUBLIC_URL
+    port: int | None = LOCAL_PORT
 
 
 @verb(app)

@@ -10,12 +10,12 @@ import socket
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Annotated, Final
+from typing import Final
 
 from svc.api_keys import LOG_VARIABLE
 from svc.cli.events.secrets import place_of
 from svc.cli.framework.control import moments
-from svc.cli.framework.options import option
+from svc.cli.framework.options import REQUIRED, option
 from svc.cli.framework.session import Session
 from svc.errors import AuthError, KeyStoreError, UsageError
 from svc.listen.log import checks
@@ -25,12 +25,11 @@ from svc.listen.log.credentials import Credentials, from_environment, keys_of
 from svc.listen.log.errors import check_installed
 from svc.listen.log.streams import key_fingerprint, stream_info, time_text
 
-ReadLog = Annotated[str, option("LOG", "The log, nats+tls://HOST/NAME.", "--from")]
-ToLog = Annotated[str, option("LOG", "The log, nats+tls://HOST/NAME.", "--to")]
-EventRate = Annotated[
-    int | None,
-    option("N", "Size it for so many events a minute, kept for seven days.", min=1, max=1_000_000),
-]
+READ_LOG: Final = option("LOG", "The log, nats+tls://HOST/NAME.", "--from", default=REQUIRED)
+TO_LOG: Final = option("LOG", "The log, nats+tls://HOST/NAME.", "--to", default=REQUIRED)
+EVENT_RATE: Final[int | None] = option(
+    "N", "Size it for so many events a minute, kept for seven days.", min=1, max=1_000_000
+)
 _SIZES: Final = {"MiB": 1 << 20, "GiB": 1 << 30}
 # Where a first run begins, in seconds back; None for all that there is.
 STARTS: Final[Mapping[str, float | None]] = {"now": 0.0, "all": None}

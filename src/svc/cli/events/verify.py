@@ -7,14 +7,14 @@ Payload, header and secret in, a verdict out: `svc.signature` checks the signatu
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Final
+from typing import Final
 
 from svc import signature
 from svc.api_keys import SIGNING_VARIABLE
 from svc.cli.events.secrets import find_known_elsewhere, load_secrets, read_given
 from svc.cli.framework.app import make_app, verb
 from svc.cli.framework.control import moments
-from svc.cli.framework.options import flag, option
+from svc.cli.framework.options import REQUIRED, flag, option
 from svc.cli.framework.session import Session
 from svc.errors import SignatureError, UsageError, system_words
 from svc.listen.output_records import iso
@@ -28,28 +28,23 @@ _LATEST: Final = 253_402_300_799 - SIGNATURE_TOLERANCE_SECONDS  # the last secon
 
 app = make_app()
 
-Payload = Annotated[Path | None, option("FILE", "The raw body.", show_default="standard input")]
-SecretStdin = Annotated[
-    bool, flag("--secret-stdin", "Read the signing secret from standard input.")
-]
+PAYLOAD: Final[Path | None] = option("FILE", "The raw body.", show_default="standard input")
+SECRET_STDIN: Final = flag("--secret-stdin", "Read the signing secret from standard input.")
 
 
 @verb(app)
 def verify(
     session: Session,
-    header: Annotated[
-        list[str], option("VALUE", "The Svc-Signature header; repeatable, for each line of it.")
-    ],
-    payload: Payload = None,
-    secret_stdin: SecretStdin = False,
-    now: Annotated[
-        str | None,
-        option(
-            "TIME",
-            "The time to check as of: 2026-11-21T09:00, Unix seconds or 2h (ago).",
-            show_default="now",
-        ),
-    ] = None,
+    header: list[str] = option(
+        "VALUE", "The Svc-Signature header; repeatable, for each line of it.", default=REQUIRED
+    ),
+    payload: Path | None = PAYLOAD,
+    secret_stdin: bool = SECRET_STDIN,
+    now: str | None = option(
+        "TIME",
+        "The time to check as of: 2026-11-21T09:00, Unix seconds or 2h (ago).",
+        show_default="now",
+    ),
 ) -> None:
     """Check one delivery: exit 0 if it is authentic, else 11 and what is wrong.
 

@@ -6,7 +6,7 @@ values into `session.given.fields`, of which `sending` makes the request.
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 def parameter_of(row: RequestOption) -> inspect.Parameter:
     """Returns the option of a field as a parameter of a command, as Typer reads it."""
     kinds: dict[str, Any] = {"flag": bool, "text": str | None, "amount": str | None}
-    option = typer.Option(row.name, metavar=row.metavar or None, help=row.help)
+    default = False if row.kind == "flag" else None
     return inspect.Parameter(
         row.key,
         inspect.Parameter.POSITIONAL_OR_KEYWORD,
-        default=False if row.kind == "flag" else None,
-        annotation=Annotated[kinds.get(row.kind, list[str] | None), option],
+        default=typer.Option(default, row.name, metavar=row.metavar or None, help=row.help),
+        annotation=kinds.get(row.kind, list[str] | None),
     )
 
 

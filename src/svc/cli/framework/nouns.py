@@ -6,7 +6,7 @@ adds the event's verbs by `add_verb`; each command then sends through `sending`.
 
 from collections.abc import Callable, Container
 from inspect import Parameter, Signature
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -66,8 +66,7 @@ def _list(noun: Resource, action: Action) -> CommandBody:
             f"Only those in {deadline.due_while} that are due within this time, such as 7d; all "
             "pages."
         )
-        due_option = Annotated[str | None, options.option("DURATION", words)]
-        parameters.append(_parameter("due", due_option, default=None))
+        parameters.append(_parameter("due", str | None, options.option("DURATION", words)))
     return _declare(command, noun, action, parameters)
 
 
@@ -83,9 +82,8 @@ def _retrieve(noun: Resource, action: Action) -> CommandBody:
 
     parameters = [_identifier(noun)]
     if noun.final:
-        parameters.append(_parameter("wait", options.Wait, default=False))
-        words = Annotated[str | None, options.until(noun.statuses)]
-        parameters.append(_parameter("until", words, default=None))
+        parameters.append(_parameter("wait", bool, options.WAIT))
+        parameters.append(_parameter("until", str | None, options.until(noun.statuses)))
     return _declare(command, noun, action, parameters)
 
 
@@ -121,9 +119,9 @@ def _write(noun: Resource, action: Action, *, has_fields: bool) -> CommandBody:
         rows = options_of(name)
         parameters += map(parameter_of, rows)
     if action.settles:
-        parameters.append(_parameter("wait", options.Wait, default=False))
+        parameters.append(_parameter("wait", bool, options.WAIT))
     if action.limit:
-        parameters.append(_parameter("over_limit", options.OverLimit, default=False))
+        parameters.append(_parameter("over_limit", bool, options.OVER_LIMIT))
     command.rows = rows  # type: ignore[attr-defined]  # for help and `svc commands`
     return _declare(command, noun, action, parameters)
 
@@ -147,16 +145,16 @@ def _short_name(noun: Resource) -> str:
 
 def _identifier(noun: Resource) -> Parameter:
     word = noun.short.lower() or noun.name
-    kind = Annotated[str, options.argument("ID", f"The {word}, {noun.prefix}...")]
-    return _parameter(f"{word}_id", kind)
+    declared = options.argument("ID", f"The {word}, {noun.prefix}...")
+    return _parameter(f"{word}_id", str, declared)
 
 
 def _filter(field: Field) -> Parameter:
     """A field as the option that lists only objects with one value of it."""
     kind = field.kind
     given = options.id_of(kind.of) if kind.type == "identifier" else options.status(kind.words)
-    return _parameter(field.name, Annotated[str | None, given], default=None)
+    return _parameter(field.name, str | None, given)
 
 
-def _parameter(name: str, annotation: Any, *, default: Any = Parameter.empty) -> Parameter:
+def _parameter(name: str, annotation: Any, default: Any = Parameter.empty) -> Parameter:
     return Parameter(name, Parameter.POSITIONAL_OR_KEYWORD, default=default, annotation=annotation)

@@ -12,27 +12,34 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache, partial, wraps
 from inspect import Parameter, Signature
-from typing import Annotated, Any, Final, Literal, TypeVar
+from typing import Any, Final, Literal, TypeVar, cast
 
 import typer
-from typer.models import ParameterInfo
 
 from svc.cli.framework.figures import fill
 from svc.inputs import COLORS, FORMATS, Color, Format
 from svc.service.facts import LIMIT_DEFAULT, LIMIT_MAX
 
 Set = Literal["everywhere", "write", "listing", "preview"]
+ValueT = TypeVar("ValueT")
+REQUIRED: Final[Any] = ...  # the default of an option that a command cannot do without
 
 
-def _option(panel: str, metavar: str | None, words: str, *names: str, **more: Any) -> Any:
-    """A shared option by its value and its help; a flag by its names, as one with a short name."""
-    return typer.Option(None, *names, metavar=metavar, help=words, rich_help_panel=panel, **more)
+def option(
+    metavar: str | None, words: str, *names: str, default: ValueT | None = None, **more: Any
+) -> ValueT:
+    """An option by its value and its help; `names` where the parameter's own is another.
+
+    One without a value that has an opposite or a short name has no `metavar`.
+    """
+    found = typer.Option(default, *names, metavar=metavar, help=fill(words), **more)
+    return cast("ValueT", found)
 
 
-_everywhere: Final = partial(_option, "Global options")
-_writing: Final = partial(_option, "Request options")
-_listing: Final = partial(_option, "List options")
-_preview: Final = partial(_option, "Instead of sending")
+_everywhere: Final = partial(option, rich_help_panel="Global options")
+_writing: Final = partial(option, rich_help_panel="Request options")
+_listing: Final = partial(option, rich_help_panel="List options")
+_preview: Final = partial(option, rich_help_panel="Instead of sending")
 
 _FORMAT_HELP: Final = f"How results are printed: {', '.join(FORMATS)}."
 _COLOR_HELP: Final = f"When to use colours: {', '.join(COLORS)}."
@@ -44,27 +51,18 @@ OptionsT = TypeVar("OptionsT", bound="OptionSet")
 class OptionSet:
     """Base of a class whose attributes are options, in the order of help.
 
-    An attribute is declared by a type `Annotated` with an option, or with an option as its value.
-    An object of the class has the values: a default until the option is typed, of a flag false.
+    An attribute is declared with an option as its value, as a command's parameter is. An
+    object of the class has the values: a default until the option is typed, of a flag false.
     """
 
     def __init_subclass__(cls) -> None:
-        kinds = inspect.get_annotations(cls)
-        parameters = [
-            Parameter(
-                name,
-                Parameter.KEYWORD_ONLY,
-                default=getattr(cls, name, Parameter.empty),
-                annotation=kind,
-            )
-            for name, kind in kinds.items()
-        ]
+        parameters = []
+        for name, kind in inspect.get_annotations(cls).items():
+            declared, how = getattr(cls, name), Parameter.KEYWORD_ONLY
+            parameters.append(Parameter(name, how, default=declared, annotation=kind))
+            default = declared.default
+            setattr(cls, name, False if kind is bool and not default else default)
         cls.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
-        for each in parameters:
-            if isinstance(each.default, ParameterInfo):
-                default = each.default.default
-                false = each.annotation is bool and not default
-                setattr(cls, each.name, False if false else default)
 
 
 def with_options(
@@ -212,31 +210,23 @@ def collect(ctx: Any, sets: Iterable[Set]) -> Iterator[None]:
                     setattr(target, option.name, value)
 
 
-def option(metavar: str, words: str, *names: str, **more: Any) -> Any:
-    """An option by its value and its help; `names` where the parameter's own is another."""
-    return typer.Option(*names, metavar=metavar, help=fill(words), **more)
-
-
-def flag(name: str, words: str, **more: Any) -> Any:
+def flag(name: str, words: str, **more: Any) -> bool:
     """An option without a value: it has the one name and no opposite."""
-    return typer.Option(name, help=fill(words), **more)
+    return cast("bool", typer.Option(False, name, help=fill(words), **more))
 
 
-def argument(metavar: str, words: str, *, show_default: str | bool = False) -> Any:
+def argument(
+    metavar: str, words: str, *, default: Any = REQUIRED, show_default: str | bool = False
+) -> Any:
     """An argument by its name and its help."""
-    return typer.Argument(metavar=metavar, help=words, show_default=show_default)
+    return typer.Argument(default, metavar=metavar, help=words, show_default=show_default)
 
 
-OrderId = Annotated[str, argument("ID", "The order, ord_...")]
-PaymentId = Annotated[str, argument("ID", "The payment, pay_...")]
-DisputeId = Annotated[str, argument("ID", "The dispute, dp_...")]
-EventId = Annotated[str, argument("ID", "The event, evt_...")]
-
-
-Wait = Annotated[bool, flag("--wait", "Wait until it is settled, at most --max-time seconds.")]
-OverLimit = Annotated[
-    bool, flag("--over-limit", "Send more than a limit allows; a person must say yes to it.")
-]
+EVENT_ID: Final = argument("ID", "The event, evt_...")
+WAIT: Final = flag("--wait", "Wait until it is settled, at most --max-time seconds.")
+OVER_LIMIT: Final = flag(
+    "--over-limit", "Send more than a limit allows; a person must say yes to it."
+)
 
 
 def until(words: Sequence[str]) -> Any:

@@ -11,12 +11,13 @@ import signal
 import subprocess
 from contextlib import suppress
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import Any, Final
 
 import typer
 
 from svc.api_keys import HELD_BACK
 from svc.cli.framework.app import make_app, works_with_invalid_config
+from svc.cli.framework.options import argument
 from svc.cli.framework.registry import COMMANDS, SHORT_NAMES
 from svc.cli.framework.session import Session
 from svc.cli.help.page import ASSUMPTIONS, TOPICS, Definitions, Page, page_of
@@ -31,10 +32,7 @@ _ELSEWHERE: Final = ("ci",)  # whose commands are run where a path from here lea
 @works_with_invalid_config(app)
 def show(
     session: Session,
-    words: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="[TOPIC]", help="A topic, or a command.", show_default=False),
-    ] = None,
+    words: list[str] | None = argument("[TOPIC]", "A topic, or a command.", default=None),
 ) -> None:
     """Show a page about a topic, or list the topics. With a command, show that command's help.
 

@@ -7,7 +7,7 @@ the dates in the state database; no secret is read. `framework.reminders` format
 import hashlib
 import time
 from collections.abc import Iterator
-from typing import Annotated, Final, Literal, get_args
+from typing import Final, Literal, get_args
 
 from svc import api_keys
 from svc.cli.framework import reminders
@@ -30,17 +30,14 @@ ReminderFormat = Literal["text", "json", "github", "ics"]
 @works_with_invalid_config(app)
 def remind(
     session: Session,
-    max_age: Annotated[
-        str, option("DURATION", "The age at which a key is to be replaced.")
-    ] = "90d",
-    warn: Annotated[str, option("DURATION", "How long before that age a key is due.")] = "14d",
-    format_: Annotated[
-        ReminderFormat | None,
-        option("FORMAT", f"One of {', '.join(get_args(ReminderFormat))}.", "--format"),
-    ] = None,
-    created: Annotated[
-        str | None, option("TIME", "When the key in SVC_API_KEY was made: 2025-10-01 or 60d (ago).")
-    ] = None,
+    max_age: str = option("DURATION", "The age at which a key is to be replaced.", default="90d"),
+    warn: str = option("DURATION", "How long before that age a key is due.", default="14d"),
+    format_: ReminderFormat | None = option(
+        "FORMAT", f"One of {', '.join(get_args(ReminderFormat))}.", "--format"
+    ),
+    created: str | None = option(
+        "TIME", "When the key in SVC_API_KEY was made: 2025-10-01 or 60d (ago)."
+    ),
 ) -> None:
     """Say which API keys and signing secrets are due to be replaced.
 

@@ -4,7 +4,7 @@ It opens the dashboard, where a person rolls the key, reads the new key, asks th
 is of the same account (`old_key`), swaps it in the keyring and prints both keys' state.
 """
 
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
 from svc import api_keys
 from svc.api_keys import ApiKey, refuse_plain_http
@@ -29,12 +29,12 @@ app = make_app()
 @verb(app)
 def roll(
     session: Session,
-    grace: Annotated[
-        str | None, option("0..7d", "How long the old key works on, as chosen in the dashboard.")
-    ] = None,
-    stdin: Annotated[bool, flag("--stdin", "Read the new key from a pipe.")] = False,
-    dashboard: Annotated[str | None, option("URL", "The dashboard's page, to be opened.")] = None,
-    no_check: Annotated[bool, flag("--no-check", "Do not ask the service about the keys.")] = False,
+    grace: str | None = option(
+        "0..7d", "How long the old key works on, as chosen in the dashboard."
+    ),
+    stdin: bool = flag("--stdin", "Read the new key from a pipe."),
+    dashboard: str | None = option("URL", "The dashboard's page, to be opened."),
+    no_check: bool = flag("--no-check", "Do not ask the service about the keys."),
 ) -> None:
     """Put a new key in the place of the stored one.
 

@@ -5,7 +5,7 @@ about a key before it is stored.
 """
 
 from collections.abc import Sequence
-from typing import Annotated
+from typing import Final
 
 from svc import api_keys
 from svc.api_keys import ApiKey
@@ -20,15 +20,15 @@ from svc.keys.places import OURS, SANDBOX_DATA, KeyPlace, Slot, title
 
 app = make_app()
 
-Publishable = Annotated[bool, flag("--publishable", "It is a pk_ key, for the sandbox's checkout.")]
+PUBLISHABLE: Final = flag("--publishable", "It is a pk_ key, for the sandbox's checkout.")
 
 
 @verb(app)
 def add(
     session: Session,
-    stdin: Annotated[bool, flag("--stdin", "Read the key from a pipe.")] = False,
-    publishable: Publishable = False,
-    no_check: Annotated[bool, flag("--no-check", "Do not ask the service about the key.")] = False,
+    stdin: bool = flag("--stdin", "Read the key from a pipe."),
+    publishable: bool = PUBLISHABLE,
+    no_check: bool = flag("--no-check", "Do not ask the service about the key."),
 ) -> None:
     """Store an API key in the OS keyring.
 
@@ -69,7 +69,7 @@ def list_(session: Session) -> None:
 
 
 @verb(app)
-def remove(session: Session, publishable: Publishable = False) -> None:
+def remove(session: Session, publishable: bool = PUBLISHABLE) -> None:
     """Remove a stored key from every keyring.
 
     It is the key of the profile, origin and mode in use.

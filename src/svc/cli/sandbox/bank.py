@@ -3,13 +3,12 @@
 Each calls a control of the running sandbox (`framework.control`) and prints the changed object.
 """
 
-from typing import Annotated, Final
+from typing import Final
 
-from svc.cli.framework import options
 from svc.cli.framework.app import make_app, verb
 from svc.cli.framework.control import call_and_show, open_control
 from svc.cli.framework.inputs import BodyFields, without_empty
-from svc.cli.framework.options import argument, flag, option
+from svc.cli.framework.options import REQUIRED, argument, flag, option
 from svc.cli.framework.session import Session
 from svc.client.amounts import amount_option
 from svc.client.call import Call
@@ -34,16 +33,14 @@ _REASON_HELP: Final = (
     "invalid_currency or incorrect_account_holder_name. Of a payment: any code."
 )
 
-Pending = Annotated[
-    str, argument("ID", "A processing payment, a pending refund or a payout on its way.")
-]
+PENDING: Final = argument("ID", "A processing payment, a pending refund or a payout on its way.")
 
 
 @verb(app)
 def settle(
     session: Session,
-    identity: Pending,
-    sent: Annotated[bool, flag("--sent", "Only hand a payout to the local network.")] = False,
+    identity: str = PENDING,
+    sent: bool = flag("--sent", "Only hand a payout to the local network."),
 ) -> None:
     """Have a bank confirm a payment, refund or payout now.
 
@@ -66,8 +63,8 @@ def settle(
 @verb(app)
 def fail(
     session: Session,
-    identity: Pending,
-    reason: Annotated[str | None, option("CODE", _REASON_HELP)] = None,
+    identity: str = PENDING,
+    reason: str | None = option("CODE", _REASON_HELP),
 ) -> None:
     """Have a bank reject a payment, refund or payout now.
 
@@ -81,8 +78,8 @@ def fail(
 @verb(app)
 def decide(
     session: Session,
-    dispute: options.DisputeId,
-    outcome: Annotated[BankDecision, argument("won|lost", "What the bank decides: won or lost.")],
+    dispute: str = argument("ID", "The dispute, dp_..."),
+    outcome: BankDecision = argument("won|lost", "What the bank decides: won or lost."),
 ) -> None:
     """Decide a dispute whose evidence is under review.
 
@@ -97,8 +94,8 @@ def decide(
 @verb(app)
 def customs(
     session: Session,
-    order: options.OrderId,
-    charged: Annotated[str, option("N", "What they charge, in minor units of the order.")],
+    order: str = argument("ID", "The order, ord_..."),
+    charged: str = option("N", "What they charge, in minor units of the order.", default=REQUIRED),
 ) -> None:
     """Have customs charge a paid order. With a guaranteed quote the service covers the excess.
 

@@ -4,7 +4,7 @@ It finds the running sandbox by its record; `eval "$(svc sandbox env)"` uses the
 """
 
 import shlex
-from typing import Annotated, Any, Final, Literal
+from typing import Any, Final, Literal
 
 import typer
 
@@ -12,7 +12,7 @@ from svc.cli.framework.app import InvalidConfigVerb, make_app, verb
 from svc.cli.framework.local_sandbox import find_running_sandbox
 from svc.cli.framework.options import option
 from svc.cli.framework.session import Session
-from svc.cli.sandbox.shared import Port
+from svc.cli.sandbox.shared import PORT
 from svc.errors import CheckFailed, SvcError
 from svc.paths import NoFolder
 from svc.sandbox.options import LOOPBACK
@@ -46,8 +46,8 @@ class _Env(InvalidConfigVerb):
 @verb(app, cls=_Env)
 def env(
     session: Session,
-    port: Port = None,
-    shell: Annotated[EnvShell, option("SHELL", f"One of {', '.join(SHELLS)}.")] = "sh",
+    port: int | None = PORT,
+    shell: EnvShell = option("SHELL", f"One of {', '.join(SHELLS)}.", default="sh"),
 ) -> None:
     """Print shell exports of a sandbox's address and key. The key is a public constant.
 

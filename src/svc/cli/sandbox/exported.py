@@ -7,7 +7,7 @@ The file is JSON that `svc sandbox export` wrote. `svc sandbox start --import` r
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Any, Final, TextIO
+from typing import Any, Final, TextIO
 from urllib.parse import urlsplit
 
 from svc.cli.framework.inputs import parse_object
@@ -19,9 +19,7 @@ from svc.service.facts import SANDBOX_STATE, SANDBOX_STATE_MAX
 from svc.system.consoles import read_to_end
 from svc.system.hosts import is_loopback
 
-AllowRemote = Annotated[
-    bool, flag("--allow-remote", "Take a state that sends webhooks to other machines.")
-]
+ALLOW_REMOTE: Final = flag("--allow-remote", "Take a state that sends webhooks to other machines.")
 
 _ENDPOINT: Final = "webhook_endpoint"
 _SHOWN_MAX: Final = 5  # receivers in a question

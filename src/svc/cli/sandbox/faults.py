@@ -5,7 +5,7 @@ Options are turned into a rule, which a control of the running sandbox adds (`sv
 
 import json
 from functools import partial
-from typing import Annotated, Final, get_args
+from typing import Final, get_args
 
 from svc.cli.framework.app import make_noun, verb
 from svc.cli.framework.control import ask, open_control, show
@@ -22,8 +22,6 @@ WEBHOOK: Final = "webhook_faults"
 
 app = make_noun("Have requests and webhook deliveries go wrong on purpose.")
 
-Skip = Annotated[int | None, option("N", "Let N matching ones pass first.", show_default="0")]
-SpoilTimes = Annotated[int | None, option("N", "Then break N of them.", show_default="1")]
 _REQUESTS: Final = "For API requests"
 _DELIVERIES: Final = "For webhook deliveries"
 _of_requests: Final = partial(option, rich_help_panel=_REQUESTS)
@@ -33,60 +31,41 @@ _of_deliveries: Final = partial(option, rich_help_panel=_DELIVERIES)
 class FaultArguments(OptionSet):
     """What may be typed behind `svc sandbox fault add`."""
 
-    skip: Skip = None
-    times: SpoilTimes = None
-    delay_ms: Annotated[
-        int | None,
-        option("MS", "Answer or deliver so many real milliseconds later, beside any other effect."),
-    ] = None
-    method: Annotated[
-        str | None, _of_requests("METHOD", f"Only this method: {' or '.join(METHODS)}.")
-    ] = None
-    path: Annotated[
-        str | None, _of_requests("GLOB", "Only these paths, such as '/v1/orders*'.")
-    ] = None
-    idempotency_key: Annotated[str | None, _of_requests("KEY", "Only with this key.")] = None
-    api_key: Annotated[str | None, _of_requests("KEY", "Only by this key of the sandbox.")] = None
-    order: Annotated[str | None, option("ID", "Only about this order, ord_...")] = None
-    after: Annotated[
-        bool,
-        flag(
-            "--after",
-            "Break the answer only: the change is made and its result stored.",
-            rich_help_panel=_REQUESTS,
-        ),
-    ] = False
-    status: Annotated[
-        int | None, _of_requests("STATUS", "Answer with 429, 500, 502, 503 or 504.")
-    ] = None
-    retry_after: Annotated[
-        int | None, _of_requests("SECONDS", "The header of that name, which goes with the status.")
-    ] = None
-    body: Annotated[str | None, _of_requests("TEXT|@FILE", "A body in place of the error.")] = None
-    connection: Annotated[
-        ConnectionFault | None,
-        _of_requests(
-            "HOW", f"What becomes of the connection: one of {', '.join(get_args(ConnectionFault))}."
-        ),
-    ] = None
-    webhook: Annotated[
-        WebhookEffect | None,
-        _of_deliveries(
-            "EFFECT", f"What becomes of a delivery: one of {', '.join(get_args(WebhookEffect))}."
-        ),
-    ] = None
-    event_type: Annotated[
-        str | None, _of_deliveries("GLOB", "Only these event types, such as 'order.*'.", "--type")
-    ] = None
-    endpoint: Annotated[str | None, _of_deliveries("ID", "Only to this endpoint, we_...")] = None
-    count: Annotated[
-        int | None,
-        _of_deliveries(
-            "N",
-            "How many copies are sent of a duplicate, or how many are reordered.",
-            show_default="1 copy, 2 reordered",
-        ),
-    ] = None
+    skip: int | None = option("N", "Let N matching ones pass first.", show_default="0")
+    times: int | None = option("N", "Then break N of them.", show_default="1")
+    delay_ms: int | None = option(
+        "MS", "Answer or deliver so many real milliseconds later, beside any other effect."
+    )
+    method: str | None = _of_requests("METHOD", f"Only this method: {' or '.join(METHODS)}.")
+    path: str | None = _of_requests("GLOB", "Only these paths, such as '/v1/orders*'.")
+    idempotency_key: str | None = _of_requests("KEY", "Only with this key.")
+    api_key: str | None = _of_requests("KEY", "Only by this key of the sandbox.")
+    order: str | None = option("ID", "Only about this order, ord_...")
+    after: bool = flag(
+        "--after",
+        "Break the answer only: the change is made and its result stored.",
+        rich_help_panel=_REQUESTS,
+    )
+    status: int | None = _of_requests("STATUS", "Answer with 429, 500, 502, 503 or 504.")
+    retry_after: int | None = _of_requests(
+        "SECONDS", "The header of that name, which goes with the status."
+    )
+    body: str | None = _of_requests("TEXT|@FILE", "A body in place of the error.")
+    connection: ConnectionFault | None = _of_requests(
+        "HOW", f"What becomes of the connection: one of {', '.join(get_args(ConnectionFault))}."
+    )
+    webhook: WebhookEffect | None = _of_deliveries(
+        "EFFECT", f"What becomes of a delivery: one of {', '.join(get_args(WebhookEffect))}."
+    )
+    event_type: str | None = _of_deliveries(
+        "GLOB", "Only these event types, such as 'order.*'.", "--type"
+    )
+    endpoint: str | None = _of_deliveries("ID", "Only to this endpoint, we_...")
+    count: int | None = _of_deliveries(
+        "N",
+        "How many copies are sent of a duplicate, or how many are reordered.",
+        show_default="1 copy, 2 reordered",
+    )
 
 
 @verb(app)
@@ -168,7 +147,7 @@ def list_(session: Session) -> None:
 @verb(app)
 def clear(
     session: Session,
-    rules: Annotated[list[str] | None, argument("[ID]...", "Only these rules, flt_...")] = None,
+    rules: list[str] | None = argument("[ID]...", "Only these rules, flt_...", default=None),
 ) -> None:
     """Remove all rules, or some. What they hold back goes on.
 

@@ -3,7 +3,7 @@
 Each calls a control of the running sandbox; a new key is shown once.
 """
 
-from typing import Annotated, Any, Final
+from typing import Any, Final
 
 from svc.cli.framework.app import make_noun, verb
 from svc.cli.framework.control import ask, call_and_show, show
@@ -33,17 +33,12 @@ def list_(session: Session) -> None:
 @verb(app)
 def create(
     session: Session,
-    kind: Annotated[
-        KeyKind | None, option("TYPE", f"One of {', '.join(KEY_KINDS)}.", "--type")
-    ] = None,
-    permissions: Annotated[
-        list[str] | None,
-        option(
-            "RESOURCE=LEVEL",
-            f"Repeatable: none, read or write on {', '.join(RESTRICTED_RESOURCES)} or all.",
-            "--permission",
-        ),
-    ] = None,
+    kind: KeyKind | None = option("TYPE", f"One of {', '.join(KEY_KINDS)}.", "--type"),
+    permissions: list[str] | None = option(
+        "RESOURCE=LEVEL",
+        f"Repeatable: none, read or write on {', '.join(RESTRICTED_RESOURCES)} or all.",
+        "--permission",
+    ),
 ) -> None:
     """Create a key. It is shown whole this once.
 
@@ -59,8 +54,8 @@ def create(
 @verb(app)
 def roll(
     session: Session,
-    key: Annotated[str, argument("ID", "The key, key_...")],
-    grace: Annotated[str, option("DURATION", "How long the old one works on, at most 7d.")] = "0",
+    key: str = argument("ID", "The key, key_..."),
+    grace: str = option("DURATION", "How long the old one works on, at most 7d.", default="0"),
 ) -> None:
     """Replace a key by a new one with the same permissions.
 

@@ -9,7 +9,7 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from svc import __version__
 from svc.cli.framework.app import make_app, verb
@@ -17,11 +17,11 @@ from svc.cli.framework.local_sandbox import find_running_sandbox
 from svc.cli.framework.options import flag, option
 from svc.cli.framework.session import Session
 from svc.cli.sandbox.compare.saved import settings_like
-from svc.cli.sandbox.exported import AllowRemote, read_state
+from svc.cli.sandbox.exported import ALLOW_REMOTE, read_state
 from svc.cli.sandbox.launch import certificate_for, forget, repoint_profile, report_ready
-from svc.cli.sandbox.reach import AllowHost, Bind, reach_of, warn_of_reach
+from svc.cli.sandbox.reach import ALLOW_HOST, BIND, reach_of, warn_of_reach
 from svc.cli.sandbox.served import RequestLines, RequestsShown
-from svc.cli.sandbox.shared import FixtureName, LikeProfile, Port, Seed
+from svc.cli.sandbox.shared import FIXTURE_NAME, LIKE_PROFILE, PORT, SEED
 from svc.errors import CheckFailed, LocalError, UsageError, build_wrong_choice, system_words
 from svc.paths import NoFolder
 from svc.sandbox.options import LOOPBACK, MEMORY, LaunchOptions
@@ -35,38 +35,33 @@ if TYPE_CHECKING:
 
 app = make_app()
 
-
-_ServingPort = Annotated[
-    int, option("PORT", "The port on loopback; 0 lets the system choose.", min=0, max=65_535)
-]
-_Db = Annotated[str | None, option("FILE", "The file that holds it, or :memory: for none.")]
-_Certificate = Annotated[
-    str | None, option("FILE", "Speak https with a certificate of your own (PEM).")
-]
-_PrivateKey = Annotated[str | None, option("FILE", "The private key of that certificate (PEM).")]
-_Import = Annotated[
-    str | None, option("FILE", "Begin with the state that export wrote.", "--import")
-]
+_SERVING_PORT: Final = option(
+    "PORT",
+    "The port on loopback; 0 lets the system choose.",
+    min=0,
+    max=65_535,
+    default=SANDBOX_PORT,
+)
 
 
 @verb(app)
 def start(
     session: Session,
-    port: _ServingPort = SANDBOX_PORT,
-    db: _Db = None,
-    seed: Seed = None,
-    fixture: FixtureName = None,
-    detach: Annotated[bool, flag("--detach", "Run it in the background.")] = False,
-    tls: Annotated[bool, flag("--tls", "Speak https, with a certificate made for it.")] = False,
-    certificate: _Certificate = None,
-    private_key: _PrivateKey = None,
-    like: LikeProfile = None,
-    strict_https: Annotated[bool, flag("--strict-https", "Answer plain HTTP with 401.")] = False,
-    bind: Bind = LOOPBACK,
-    allow_host: AllowHost = None,
-    import_: _Import = None,
-    allow_remote: AllowRemote = False,
-    ready_file: Annotated[str | None, option("FILE", "Write its URL here once it answers.")] = None,
+    port: int = _SERVING_PORT,
+    db: str | None = option("FILE", "The file that holds it, or :memory: for none."),
+    seed: int | None = SEED,
+    fixture: str | None = FIXTURE_NAME,
+    detach: bool = flag("--detach", "Run it in the background."),
+    tls: bool = flag("--tls", "Speak https, with a certificate made for it."),
+    certificate: str | None = option("FILE", "Speak https with a certificate of your own (PEM)."),
+    private_key: str | None = option("FILE", "The private key of that certificate (PEM)."),
+    like: str | None = LIKE_PROFILE,
+    strict_https: bool = flag("--strict-https", "Answer plain HTTP with 401."),
+    bind: str = BIND,
+    allow_host: list[str] | None = ALLOW_HOST,
+    import_: str | None = option("FILE", "Begin with the state that export wrote.", "--import"),
+    allow_remote: bool = ALLOW_REMOTE,
+    ready_file: str | None = option("FILE", "Write its URL here once it answers."),
 ) -> None:
     """Start the service on this machine. Ctrl-C stops it; its data stays in one file.
 
@@ -115,8 +110,8 @@ def _state(session: Session, file: str | None, *, allow_remote: bool) -> str | N
 @verb(app)
 def stop(
     session: Session,
-    port: Port = None,
-    every: Annotated[bool, flag("--all", "Stop all sandboxes that are running.")] = False,
+    port: int | None = PORT,
+    every: bool = flag("--all", "Stop all sandboxes that are running."),
 ) -> None:
     """Stop a running sandbox; its data stays.
 

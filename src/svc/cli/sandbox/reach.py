@@ -6,7 +6,7 @@ out; `warn_of_reach` prints the warning once the sandbox is ready.
 
 import re
 from collections.abc import Sequence
-from typing import Annotated, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from svc.cli.framework.options import option
 from svc.cli.framework.session import Session
@@ -17,13 +17,12 @@ from svc.sandbox.process.records import EVERYWHERE, RunRecord
 _NAME: Final = r"[a-z0-9](?:[a-z0-9._-]{0,251}[a-z0-9])?"
 
 
-Bind = Annotated[
-    str, option("ADDRESS", "Listen on this address too; 0.0.0.0 is all. Others then reach it.")
-]
-AllowHost = Annotated[
-    list[str] | None,
-    option("NAME", "Answer to this host name too, as others call it; repeatable."),
-]
+BIND: Final = option(
+    "ADDRESS", "Listen on this address too; 0.0.0.0 is all. Others then reach it.", default=LOOPBACK
+)
+ALLOW_HOST: Final[list[str] | None] = option(
+    "NAME", "Answer to this host name too, as others call it; repeatable."
+)
 
 
 class Exposure(NamedTuple):

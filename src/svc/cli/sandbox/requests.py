@@ -7,7 +7,7 @@ the sandbox's process.
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import Any, Final
 
 from svc.cli.framework.app import make_app, verb
 from svc.cli.framework.control import ask, call_and_show
@@ -16,14 +16,14 @@ from svc.cli.framework.local_sandbox import log_of
 from svc.cli.framework.options import flag, option
 from svc.cli.framework.session import Session
 from svc.cli.sandbox.served import RequestLines
-from svc.cli.sandbox.shared import Port
+from svc.cli.sandbox.shared import PORT
 from svc.client.sandbox import control_call
 from svc.errors import CheckFailed, LocalError, UsageError, system_words
 from svc.service.facts import LIMIT_DEFAULT
 
 app = make_app()
 
-Follow = Annotated[bool, flag("--follow", "Go on with what comes, until Ctrl-C.")]
+FOLLOW: Final = flag("--follow", "Go on with what comes, until Ctrl-C.")
 _LOOK_SECONDS: Final = 0.5  # between looks
 _FIRST: Final = 10  # of those that were there before, as `tail -f` shows them
 _FEW: Final = 50  # are asked for at first; all that a sandbox remembers only if these are new
@@ -33,20 +33,16 @@ _ALL: Final = 1000
 @verb(app)
 def requests(
     session: Session,
-    path: Annotated[str | None, option("GLOB", "Only these paths, such as '/v1/refunds*'.")] = None,
-    method: Annotated[str | None, option("METHOD", "Only these: GET or POST.")] = None,
-    status: Annotated[int | None, option("STATUS", "Only those answered with this status.")] = None,
-    body: Annotated[str | None, option("TEXT", "Only those whose body holds this text.")] = None,
-    since: Annotated[str | None, option("TIME", "Only from this time in the sandbox on.")] = None,
-    until: Annotated[str | None, option("TIME", "Only up to this time in the sandbox.")] = None,
-    limit: Annotated[
-        int | None, option("1..1000", "How many at most.", show_default=str(LIMIT_DEFAULT))
-    ] = None,
-    verify: Annotated[
-        int | None, option("N", "Count them; the exit code is 11 if there are not N.")
-    ] = None,
-    clear: Annotated[bool, flag("--clear", "Forget all requests so far.")] = False,
-    follow: Follow = False,
+    path: str | None = option("GLOB", "Only these paths, such as '/v1/refunds*'."),
+    method: str | None = option("METHOD", "Only these: GET or POST."),
+    status: int | None = option("STATUS", "Only those answered with this status."),
+    body: str | None = option("TEXT", "Only those whose body holds this text."),
+    since: str | None = option("TIME", "Only from this time in the sandbox on."),
+    until: str | None = option("TIME", "Only up to this time in the sandbox."),
+    limit: int | None = option("1..1000", "How many at most.", show_default=str(LIMIT_DEFAULT)),
+    verify: int | None = option("N", "Count them; the exit code is 11 if there are not N."),
+    clear: bool = flag("--clear", "Forget all requests so far."),
+    follow: bool = FOLLOW,
 ) -> None:
     """List the latest API requests, newest first. Keys and account numbers are masked.
 
@@ -155,7 +151,7 @@ def lint(session: Session) -> None:
 
 
 @verb(app)
-def logs(session: Session, port: Port = None, follow: Follow = False) -> None:
+def logs(session: Session, port: int | None = PORT, follow: bool = FOLLOW) -> None:
     """Show a sandbox's warnings and errors; with --follow further ones as they come.
 
     $ svc sandbox logs

@@ -4,10 +4,9 @@
 """
 
 from datetime import timedelta
-from typing import Annotated, Any, Final
+from typing import Any, Final
 from urllib.parse import urlencode
 
-from svc.cli.framework import options
 from svc.cli.framework.app import make_app, verb
 from svc.cli.framework.control import call_and_show, client_secret, moments, open_control
 from svc.cli.framework.inputs import BodyFields, without_empty
@@ -29,37 +28,27 @@ _AMEX: Final = ("34", "37")
 _YEARS_GOOD: Final = 3
 _DECLINED: Final = 402
 
-CardNumber = Annotated[str | None, option("NUMBER", "A test card.", "--card", show_default=_CARD)]
-Expiry = Annotated[str | None, option("MM/YY", "The card's expiry.")]
-Cvc = Annotated[str | None, option("DIGITS", "The card's code.")]
 
-
-OrderOrSecret = Annotated[str, argument("ORDER", "The order, ord_..., or its client secret.")]
+ORDER_OR_SECRET: Final = argument("ORDER", "The order, ord_..., or its client secret.")
 
 
 @verb(app)
 def pay(
     session: Session,
-    order: OrderOrSecret,
-    card: CardNumber = None,
-    expiry: Expiry = None,
-    cvc: Cvc = None,
-    method: Annotated[
-        str | None,
-        option("METHOD", "One of the methods that the order names.", show_default="card"),
-    ] = None,
-    payment_method: Annotated[str | None, option("ID", "A saved card, pm_...")] = None,
-    save_card: Annotated[bool, flag("--save-card", "Save the card.")] = False,
-    three_ds: Annotated[
-        str | None,
-        option("HOW", "What the shopper does with 3-D Secure: succeed, fail or abandon.", "--3ds"),
-    ] = None,
-    iban: Annotated[
-        str | None, option("IBAN", "The account that sepa_debit takes the money from.")
-    ] = None,
-    outcome: Annotated[
-        str | None, option("HOW", "How a redirect method ends: success, failure or abandon.")
-    ] = None,
+    order: str = ORDER_OR_SECRET,
+    card: str | None = option("NUMBER", "A test card.", "--card", show_default=_CARD),
+    expiry: str | None = option("MM/YY", "The card's expiry."),
+    cvc: str | None = option("DIGITS", "The card's code."),
+    method: str | None = option(
+        "METHOD", "One of the methods that the order names.", show_default="card"
+    ),
+    payment_method: str | None = option("ID", "A saved card, pm_..."),
+    save_card: bool = flag("--save-card", "Save the card."),
+    three_ds: str | None = option(
+        "HOW", "What the shopper does with 3-D Secure: succeed, fail or abandon.", "--3ds"
+    ),
+    iban: str | None = option("IBAN", "The account that sepa_debit takes the money from."),
+    outcome: str | None = option("HOW", "How a redirect method ends: success, failure or abandon."),
 ) -> None:
     """Pay an order as its shopper would in the browser.
 
@@ -84,16 +73,13 @@ def pay(
 @verb(app)
 def dispute(
     session: Session,
-    payment: options.PaymentId,
-    reason: Annotated[str | None, option("REASON", f"One of {', '.join(REASONS)}.")] = None,
-    evidence_due_by: Annotated[
-        str | None,
-        option(
-            "TIME",
-            "When evidence is due: 2026-11-21, 2026-11-21T09:00 or 3d (ahead).",
-            show_default="14d",
-        ),
-    ] = None,
+    payment: str = argument("ID", "The payment, pay_..."),
+    reason: str | None = option("REASON", f"One of {', '.join(REASONS)}."),
+    evidence_due_by: str | None = option(
+        "TIME",
+        "When evidence is due: 2026-11-21, 2026-11-21T09:00 or 3d (ahead).",
+        show_default="14d",
+    ),
 ) -> None:
     """Have the shopper dispute a captured payment.
 
@@ -169,9 +155,9 @@ def _expiry(text: str) -> tuple[int, int]:
 @verb(app)
 def checkout(
     session: Session,
-    order: OrderOrSecret,
-    print_only: Annotated[bool, flag("--print", "Print the address and open nothing.")] = False,
-    return_url: Annotated[str | None, option("URL", "Where the shopper goes in the end.")] = None,
+    order: str = ORDER_OR_SECRET,
+    print_only: bool = flag("--print", "Print the address and open nothing."),
+    return_url: str | None = option("URL", "Where the shopper goes in the end."),
 ) -> None:
     """Open the page on which the shopper pays an order.
 

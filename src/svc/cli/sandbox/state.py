@@ -5,14 +5,14 @@ Each calls a control of the running sandbox; `export` writes its answer to a fil
 
 import os
 from pathlib import Path
-from typing import Annotated, BinaryIO, Final
+from typing import BinaryIO, Final
 
 from svc.cli.framework.app import make_app, verb
 from svc.cli.framework.control import ask, call_and_show, open_control, show
 from svc.cli.framework.inputs import pairs_of, without_empty
 from svc.cli.framework.options import argument, flag, option
 from svc.cli.framework.session import Session
-from svc.cli.sandbox.exported import AllowRemote, StatePieces, confirm_pieces, read_state
+from svc.cli.sandbox.exported import ALLOW_REMOTE, StatePieces, confirm_pieces, read_state
 from svc.client.amounts import amount_option
 from svc.client.sandbox import control_call, in_mode
 from svc.config.writing import write_atomically
@@ -38,11 +38,10 @@ _ALL_WORDS: Final = "All with their words: svc sandbox settings --help"
 @verb(app)
 def settings(
     session: Session,
-    changes: Annotated[list[str] | None, argument("[KEY=VALUE]...", _SETTINGS_HELP)] = None,
-    of: Annotated[
-        str | None,
-        option("KEY|ORDER", "For this key, with the orders it makes, or for this order alone."),
-    ] = None,
+    changes: list[str] | None = argument("[KEY=VALUE]...", _SETTINGS_HELP, default=None),
+    of: str | None = option(
+        "KEY|ORDER", "For this key, with the orders it makes, or for this order alone."
+    ),
 ) -> None:
     """Show the account's settings, or change some.
 
@@ -95,9 +94,9 @@ _SHOWN: Final = "All are shown by: svc sandbox balances"
 @verb(app)
 def balances(
     session: Session,
-    changes: Annotated[
-        list[str] | None, argument("[CURRENCY=AMOUNT]...", "The balances to set, in minor units.")
-    ] = None,
+    changes: list[str] | None = argument(
+        "[CURRENCY=AMOUNT]...", "The balances to set, in minor units.", default=None
+    ),
 ) -> None:
     """Show the balances for payouts, or set some.
 
@@ -119,10 +118,10 @@ def balances(
 @verb(app)
 def export(
     session: Session,
-    file: Annotated[
-        str | None, argument("[FILE]", "The file to write.", show_default="standard output")
-    ] = None,
-    force: Annotated[bool, flag("--force", "Replace an existing file.")] = False,
+    file: str | None = argument(
+        "[FILE]", "The file to write.", show_default="standard output", default=None
+    ),
+    force: bool = flag("--force", "Replace an existing file."),
 ) -> None:
     """Write the whole state to a file. Objects, events, jobs, clock, settings and ids are in it.
 
@@ -147,11 +146,10 @@ def export(
 @verb(app, "import")
 def import_(
     session: Session,
-    file: Annotated[
-        str,
-        argument("FILE", "The file that export wrote; - reads standard input.", show_default=True),
-    ],
-    allow_remote: AllowRemote = False,
+    file: str = argument(
+        "FILE", "The file that export wrote; - reads standard input.", show_default=True
+    ),
+    allow_remote: bool = ALLOW_REMOTE,
 ) -> None:
     """Put an exported state in place of the present one. Clock and ids go on from there.
 

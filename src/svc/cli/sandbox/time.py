@@ -6,7 +6,6 @@ Each calls a control of the running sandbox; `advance` shows the clock on a line
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from threading import Event
-from typing import Annotated
 
 from svc.cli.framework.app import make_app, verb
 from svc.cli.framework.control import ask, call_and_show, moments, open_control, show
@@ -16,7 +15,7 @@ from svc.cli.framework.options import argument, option
 from svc.cli.framework.progress import LiveLine, beside
 from svc.cli.framework.prompts import confirm
 from svc.cli.framework.session import Session
-from svc.cli.sandbox.shared import FixtureName, Seed
+from svc.cli.sandbox.shared import FIXTURE_NAME, SEED
 from svc.client.reply import Reply
 from svc.client.sandbox import control_call
 from svc.errors import SvcError, UsageError
@@ -69,19 +68,15 @@ def _in_words(session: Session, now: str) -> str:
 @verb(app)
 def advance(
     session: Session,
-    duration: Annotated[
-        str | None, argument("[DURATION]", "How far, such as 3d, 1d12h or 90s.")
-    ] = None,
-    until: Annotated[
-        AdvanceUntil | None,
-        option("WHEN", "next: until the next job is done; idle: until none is left."),
-    ] = None,
-    to: Annotated[
-        str | None,
-        option(
-            "TIME", "The time to turn it to: 2026-11-21, 2026-11-21T09:00, tomorrow or 3d (ahead)."
-        ),
-    ] = None,
+    duration: str | None = argument(
+        "[DURATION]", "How far, such as 3d, 1d12h or 90s.", default=None
+    ),
+    until: AdvanceUntil | None = option(
+        "WHEN", "next: until the next job is done; idle: until none is left."
+    ),
+    to: str | None = option(
+        "TIME", "The time to turn it to: 2026-11-21, 2026-11-21T09:00, tomorrow or 3d (ahead)."
+    ),
 ) -> None:
     """Turn the sandbox's clock forward. What falls due on the way happens, webhooks too.
 
@@ -105,13 +100,12 @@ def advance(
 @verb(app)
 def clock(
     session: Session,
-    mode: Annotated[
-        ClockMode | None, argument("[realtime|frozen]", "realtime lets it run, frozen stops it.")
-    ] = None,
-    to: Annotated[
-        str | None,
-        option("TIME", "Turn it to this time first: 2026-11-21T09:00, tomorrow or 3d (ahead)."),
-    ] = None,
+    mode: ClockMode | None = argument(
+        "[realtime|frozen]", "realtime lets it run, frozen stops it.", default=None
+    ),
+    to: str | None = option(
+        "TIME", "Turn it to this time first: 2026-11-21T09:00, tomorrow or 3d (ahead)."
+    ),
 ) -> None:
     """Show the sandbox's clock, stop it or let it run. A stopped clock moves only when advanced.
 
@@ -132,7 +126,7 @@ def clock(
 
 
 @verb(app)
-def reset(session: Session, seed: Seed = None, fixture: FixtureName = None) -> None:
+def reset(session: Session, seed: int | None = SEED, fixture: str | None = FIXTURE_NAME) -> None:
     """Empty the sandbox. Objects, events, settings, faults and keys of both modes go.
 
     It asks first; a script gives -y.

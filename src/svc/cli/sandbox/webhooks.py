@@ -4,7 +4,7 @@ They do what a dashboard would do about webhooks: make events happen, show and r
 list the e-mails, and manage endpoints. Each calls a control of the running sandbox.
 """
 
-from typing import Annotated, Any, Final, get_args
+from typing import Any, Final, get_args
 
 from svc.cli.framework import options
 from svc.cli.framework.app import make_app, make_noun, verb
@@ -28,25 +28,23 @@ from svc.service.facts import (
 
 app = make_app()
 
-PageSize = Annotated[
-    int | None,
-    option(f"1..{LIMIT_MAX}", "How many objects a page has.", show_default=str(LIMIT_DEFAULT)),
-]
-TriggerType = Annotated[str, argument("TYPE", f"One of {', '.join(EVENT_TYPES)}.")]
+PAGE_SIZE: Final[int | None] = option(
+    f"1..{LIMIT_MAX}", "How many objects a page has.", show_default=str(LIMIT_DEFAULT)
+)
 _SHOWN: Final = ("object", "id", "status")
-Data = Annotated[
-    list[str] | None,
-    option(
+
+
+@verb(app)
+def trigger(
+    session: Session,
+    event_type: str = argument("TYPE", f"One of {', '.join(EVENT_TYPES)}."),
+    data: list[str] | None = option(
         "PATH=VALUE",
         "A field of the order or payout that it begins with, such as shipping[country]=GB.",
         "--data",
         "-d",
     ),
-]
-
-
-@verb(app)
-def trigger(session: Session, event_type: TriggerType, data: Data = None) -> None:
+) -> None:
     """Let an event of any type happen, with all that it needs.
 
     It happens for real: objects are created, and their ids are printed.
@@ -87,17 +85,15 @@ def _show(session: Session, told: Any) -> None:
     session.out.hint(f"Next: svc events retrieve {event}")
 
 
-OnlyEndpoint = Annotated[str | None, option("ID", "Only to this endpoint, we_...")]
+ONLY_ENDPOINT: Final[str | None] = option("ID", "Only to this endpoint, we_...")
 
 
 @verb(app)
 def events(
     session: Session,
-    event_type: Annotated[
-        str | None, option("TYPE", "Only these, such as order.paid.", "--type")
-    ] = None,
-    limit: PageSize = None,
-    starting_after: Annotated[str | None, option("ID", "Begin after this event, evt_...")] = None,
+    event_type: str | None = option("TYPE", "Only these, such as order.paid.", "--type"),
+    limit: int | None = PAGE_SIZE,
+    starting_after: str | None = option("ID", "Begin after this event, evt_..."),
 ) -> None:
     """List events, newest first, delivered or not.
 
@@ -112,11 +108,11 @@ def events(
 @verb(app)
 def deliveries(
     session: Session,
-    event: Annotated[str | None, option("ID", "Only of this event, evt_...")] = None,
-    endpoint: OnlyEndpoint = None,
-    status: Annotated[str | None, options.status(get_args(DeliveryStatus))] = None,
-    limit: PageSize = None,
-    starting_after: Annotated[str | None, option("ID", "Begin after this attempt, dlv_...")] = None,
+    event: str | None = option("ID", "Only of this event, evt_..."),
+    endpoint: str | None = ONLY_ENDPOINT,
+    status: str | None = options.status(get_args(DeliveryStatus)),
+    limit: int | None = PAGE_SIZE,
+    starting_after: str | None = option("ID", "Begin after this attempt, dlv_..."),
 ) -> None:
     """List webhook attempts, newest first. Each has its address and what came back.
 
@@ -138,7 +134,9 @@ def deliveries(
 
 
 @verb(app)
-def resend(session: Session, event: options.EventId, endpoint: OnlyEndpoint = None) -> None:
+def resend(
+    session: Session, event: str = options.EVENT_ID, endpoint: str | None = ONLY_ENDPOINT
+) -> None:
     """Deliver an event once more, now.
 
     $ svc sandbox resend evt_3kPq0aVb7cXd9eYf1gZh2iWj
@@ -157,8 +155,8 @@ def resend(session: Session, event: options.EventId, endpoint: OnlyEndpoint = No
 @verb(app)
 def emails(
     session: Session,
-    limit: PageSize = None,
-    starting_after: Annotated[str | None, option("ID", "Begin after this e-mail, eml_...")] = None,
+    limit: int | None = PAGE_SIZE,
+    starting_after: str | None = option("ID", "Begin after this e-mail, eml_..."),
 ) -> None:
     """List the e-mails that the service would have sent, newest first.
 
@@ -170,7 +168,7 @@ def emails(
     )
 
 
-EndpointId = Annotated[str, argument("ID", "The endpoint, we_...")]
+ENDPOINT_ID: Final = argument("ID", "The endpoint, we_...")
 
 endpoints_app = make_noun("Look after webhook endpoints, as the dashboard does.")
 
@@ -185,7 +183,7 @@ def list_(session: Session) -> None:
 
 
 @verb(endpoints_app)
-def enable(session: Session, endpoint: EndpointId) -> None:
+def enable(session: Session, endpoint: str = ENDPOINT_ID) -> None:
     """Enable an endpoint again. What was dropped stays dropped.
 
     $ svc sandbox endpoints enable we_3kPq0aVb7cXd9eYf1gZh2iWj
@@ -194,7 +192,7 @@ def enable(session: Session, endpoint: EndpointId) -> None:
 
 
 @verb(endpoints_app)
-def disable(session: Session, endpoint: EndpointId) -> None:
+def disable(session: Session, endpoint: str = ENDPOINT_ID) -> None:
     """Disable an endpoint. Attempts that are pending are dropped.
 
     $ svc sandbox endpoints disable we_3kPq0aVb7cXd9eYf1gZh2iWj
@@ -203,7 +201,7 @@ def disable(session: Session, endpoint: EndpointId) -> None:
 
 
 @verb(endpoints_app)
-def delete(session: Session, endpoint: EndpointId) -> None:
+def delete(session: Session, endpoint: str = ENDPOINT_ID) -> None:
     """Delete an endpoint. The API itself has no such call.
 
     $ svc sandbox endpoints delete we_3kPq0aVb7cXd9eYf1gZh2iWj
@@ -214,10 +212,8 @@ def delete(session: Session, endpoint: EndpointId) -> None:
 @verb(endpoints_app, "roll-secret")
 def roll_secret(
     session: Session,
-    endpoint: EndpointId,
-    grace: Annotated[
-        str, option("DURATION", "How long the old one signs along, at most 1d.")
-    ] = "1d",
+    endpoint: str = ENDPOINT_ID,
+    grace: str = option("DURATION", "How long the old one signs along, at most 1d.", default="1d"),
 ) -> None:
     """Replace an endpoint's signing secret. The new one is shown this once.
 

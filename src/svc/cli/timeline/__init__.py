@@ -4,7 +4,7 @@
 """
 
 from collections.abc import Collection
-from typing import Annotated, Any, Final
+from typing import Any, Final
 
 from svc.cli.events.inbox import archive_of, endpoints_of
 from svc.cli.framework.app import make_app, verb
@@ -29,9 +29,7 @@ _CLOCKS_DIFFER: Final = 60.0  # seconds
 @verb(app)
 def timeline(
     session: Session,
-    identifier: Annotated[
-        str, argument("ID", "Any id of the service, an event's, or a request's: rq_...")
-    ],
+    identifier: str = argument("ID", "Any id of the service, an event's, or a request's: rq_..."),
 ) -> None:
     """Tell all that is known about an object and what belongs to it, in the order of time.
 

@@ -7,7 +7,7 @@ with those in the inbox of this machine, or with `--from` in a team's shared log
 import json
 from collections.abc import Iterator
 from itertools import chain
-from typing import Annotated, Any, Final
+from typing import Any, Final
 
 from svc import service
 from svc.cli.events.inbox import endpoints_of, scope_of
@@ -40,16 +40,13 @@ _OLDER_SECONDS: Final = 30 * 24 * 3600
 @verb(app)
 def audit(
     session: Session,
-    since: Annotated[
-        str, option("TIME", "Events sent since: 2h, 3d, yesterday or 2026-11-21.")
-    ] = "2d",
-    log: Annotated[
-        str | None, option("URL", "Compare with a team's log in place of the inbox.", "--from")
-    ] = None,
-    created_since: Annotated[
-        str | None,
-        option("TIME", "Look at objects made since; by default 30 days before --since."),
-    ] = None,
+    since: str = option(
+        "TIME", "Events sent since: 2h, 3d, yesterday or 2026-11-21.", default="2d"
+    ),
+    log: str | None = option("URL", "Compare with a team's log in place of the inbox.", "--from"),
+    created_since: str | None = option(
+        "TIME", "Look at objects made since; by default 30 days before --since."
+    ),
 ) -> None:
     """List the events that should have come and did not.
 

@@ -5,11 +5,11 @@ it. The verbs login, status, refill and forget are here; `template`, `create` an
 up, `failed` lists the events that a consumer group put aside.
 """
 
-from typing import Annotated, Final
+from typing import Final
 
 from svc.cli.events.log import create, failed, template, users
 from svc.cli.events.secrets import place_of
-from svc.cli.events.team import ReadLog, ToLog, about_a_log, examine, open_log
+from svc.cli.events.team import READ_LOG, TO_LOG, about_a_log, examine, open_log
 from svc.cli.framework.app import make_noun, verb
 from svc.cli.framework.control import moments
 from svc.cli.framework.options import argument, option
@@ -39,7 +39,7 @@ _DAYS: Final = "7d"  # for so long the log keeps what a laptop may not have read
 @verb(app)
 def login(
     session: Session,
-    log: Annotated[str, argument("LOG", "The log, nats+tls://HOST/NAME, with all its servers.")],
+    log: str = argument("LOG", "The log, nats+tls://HOST/NAME, with all its servers."),
 ) -> None:
     """Store credentials of a log in the OS keyring, for the servers of this address alone.
 
@@ -69,7 +69,7 @@ def login(
 
 
 @verb(app)
-def status(session: Session, log: ReadLog) -> None:
+def status(session: Session, log: str = READ_LOG) -> None:
     """Show how a log is: what it holds, its copies, groups and laptops, and what was put aside.
 
     $ svc events log status --from nats+tls://log.example.com/shop
@@ -94,8 +94,8 @@ def status(session: Session, log: ReadLog) -> None:
 @verb(app)
 def refill(
     session: Session,
-    to: ToLog,
-    since: Annotated[str, option("TIME", "Copies since: 2h, 7d, yesterday or 2026-11-21.")] = _DAYS,
+    to: str = TO_LOG,
+    since: str = option("TIME", "Copies since: 2h, 7d, yesterday or 2026-11-21.", default=_DAYS),
 ) -> None:
     """Put the copies that receivers of this machine have kept into a log that has lost events.
 
@@ -118,7 +118,7 @@ def refill(
 
 
 @verb(app, "forget")
-def forget_(session: Session, log: ReadLog) -> None:
+def forget_(session: Session, log: str = READ_LOG) -> None:
     """Stop svc doctor from checking a log that is not used any more; what was read stays known.
 
     $ svc events log forget --from nats+tls://log.example.com/shop

@@ -8,12 +8,12 @@ the log's key goes into the keyring.
 """
 
 from collections.abc import Iterator, Mapping
-from typing import Annotated, Any
+from typing import Any
 
 from svc.cli.events.secrets import place_of
 from svc.cli.events.team import (
-    EventRate,
-    ToLog,
+    EVENT_RATE,
+    TO_LOG,
     check_name,
     delivery_policy,
     load_credentials,
@@ -37,27 +37,22 @@ app = make_app()
 class CreateArguments(OptionSet):
     """What may be typed behind `svc events log create`."""
 
-    to: ToLog
-    group: Annotated[list[str] | None, option("NAME", "A queue that jobs share; repeatable.")] = (
-        None
+    to: str = TO_LOG
+    group: list[str] | None = option("NAME", "A queue that jobs share; repeatable.")
+    from_: str = option(
+        "TIME", "Where groups that are made begin: all, now, or 2h (ago).", "--from", default="all"
     )
-    from_: Annotated[
-        str,
-        option("TIME", "Where groups that are made begin: all, now, or 2h (ago).", "--from"),
-    ] = "all"
-    replicas: Annotated[
-        int, option("N", "How many copies there are; 1 only for trying out.", min=1, max=5)
-    ] = 3
-    max_bytes: Annotated[
-        str | None, option("SIZE", "How much it holds, such as 512MiB.", show_default="10GiB")
-    ] = None
-    events_per_minute: EventRate = None
-    print_key: Annotated[
-        bool, flag("--print-key", "Print the log's key, for the credentials of its members.")
-    ] = False
-    new_key: Annotated[
-        bool, flag("--new-key", "Replace the log's key; members need the new one.")
-    ] = False
+    replicas: int = option(
+        "N", "How many copies there are; 1 only for trying out.", min=1, max=5, default=3
+    )
+    max_bytes: str | None = option(
+        "SIZE", "How much it holds, such as 512MiB.", show_default="10GiB"
+    )
+    events_per_minute: int | None = EVENT_RATE
+    print_key: bool = flag(
+        "--print-key", "Print the log's key, for the credentials of its members."
+    )
+    new_key: bool = flag("--new-key", "Replace the log's key; members need the new one.")
 
 
 @verb(app)

@@ -4,9 +4,9 @@ A job of a consumer group puts an event of the team's log aside that its target 
 `svc.listen.log.failed` reads and changes the list at the log's servers.
 """
 
-from typing import Annotated
+from typing import Final
 
-from svc.cli.events.team import ReadLog, open_log
+from svc.cli.events.team import READ_LOG, open_log
 from svc.cli.framework.app import make_noun, verb
 from svc.cli.framework.options import argument, option
 from svc.cli.framework.session import Session
@@ -18,14 +18,14 @@ from svc.listen.log.streams import key_fingerprint, stream_info
 
 app = make_noun("See what groups have put aside, and give it to them again.")
 
-Which = Annotated[str, argument("EVENT", "The event's id, or its number in the list.")]
+WHICH: Final = argument("EVENT", "The event's id, or its number in the list.")
 
 
 @verb(app, "list")
 def list_(
     session: Session,
-    log: ReadLog,
-    group: Annotated[str | None, option("NAME", "Those of one group.")] = None,
+    log: str = READ_LOG,
+    group: str | None = option("NAME", "Those of one group."),
 ) -> None:
     """List what was put aside, with the reason, the oldest first.
 
@@ -37,7 +37,7 @@ def list_(
 
 
 @verb(app)
-def show(session: Session, event: Which, log: ReadLog) -> None:
+def show(session: Session, event: str = WHICH, log: str = READ_LOG) -> None:
     """Show an entry of the list, with the event as it was received.
 
     $ svc events log failed show evt_3kPq0aVb7cXd9eYf1gZh2iWj --from nats+tls://log.example.com/shop
@@ -50,7 +50,7 @@ def show(session: Session, event: Which, log: ReadLog) -> None:
 
 
 @verb(app)
-def retry(session: Session, event: Which, log: ReadLog) -> None:
+def retry(session: Session, event: str = WHICH, log: str = READ_LOG) -> None:
     """Give an event to its group again, with an admin's credentials, and take it off the list.
 
     $ svc events log failed retry evt_3kPq0aVb7cXd9eYf1gZh2iWj --from nats+tls://log.example.com/shop
@@ -66,7 +66,7 @@ def retry(session: Session, event: Which, log: ReadLog) -> None:
 
 
 @verb(app)
-def drop(session: Session, event: Which, log: ReadLog) -> None:
+def drop(session: Session, event: str = WHICH, log: str = READ_LOG) -> None:
     """Take an event off the list, with an admin's credentials; it stays in the log.
 
     $ svc events log failed drop evt_3kPq0aVb7cXd9eYf1gZh2iWj --from nats+tls://log.example.com/shop

@@ -5,11 +5,10 @@ a file out; the texts are made by `svc.listen.log.template`.
 """
 
 from collections.abc import Sequence
-from typing import Annotated
 
-from svc.cli.events.team import EventRate, size_of
+from svc.cli.events.team import EVENT_RATE, size_of
 from svc.cli.framework.app import make_app, verb
-from svc.cli.framework.options import flag, option
+from svc.cli.framework.options import REQUIRED, flag, option
 from svc.cli.framework.session import Session
 from svc.errors import UsageError
 from svc.listen.log import template
@@ -21,27 +20,23 @@ app = make_app()
 @verb(app, "template")
 def template_(
     session: Session,
-    name: Annotated[str, option("NAME", "The log's name.")],
-    node: Annotated[
-        int, option("N", "Which of the three servers it is for.", min=1, max=template.NODES)
-    ] = 1,
-    host: Annotated[
-        list[str] | None, option("HOST", "The name of a server, for each of the three in order.")
-    ] = None,
-    events_per_minute: EventRate = None,
-    max_file_store: Annotated[
-        str | None, option("SIZE", "How much each server may store, such as 20GiB.")
-    ] = None,
-    environment: Annotated[
-        bool, flag("--environment", "Print the variables that servers read, with new secrets.")
-    ] = False,
-    systemd: Annotated[bool, flag("--systemd", "Print a unit of systemd that runs one.")] = False,
-    trial: Annotated[
-        bool, flag("--trial", "All servers on this machine, without certificates.")
-    ] = False,
-    single: Annotated[
-        bool, flag("--single", "One server in place of three, for a team that can wait for it.")
-    ] = False,
+    name: str = option("NAME", "The log's name.", default=REQUIRED),
+    node: int = option(
+        "N", "Which of the three servers it is for.", min=1, max=template.NODES, default=1
+    ),
+    host: list[str] | None = option(
+        "HOST", "The name of a server, for each of the three in order."
+    ),
+    events_per_minute: int | None = EVENT_RATE,
+    max_file_store: str | None = option("SIZE", "How much each server may store, such as 20GiB."),
+    environment: bool = flag(
+        "--environment", "Print the variables that servers read, with new secrets."
+    ),
+    systemd: bool = flag("--systemd", "Print a unit of systemd that runs one."),
+    trial: bool = flag("--trial", "All servers on this machine, without certificates."),
+    single: bool = flag(
+        "--single", "One server in place of three, for a team that can wait for it."
+    ),
 ) -> None:
     """Print the configuration of one of the three servers of a log, or of one alone.
 

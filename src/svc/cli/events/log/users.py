@@ -5,7 +5,7 @@
 """
 
 from pathlib import Path
-from typing import Annotated, Final
+from typing import Final
 
 from svc.cli.events.team import check_name
 from svc.cli.framework.app import make_noun, verb
@@ -19,11 +19,12 @@ from svc.system.files import replace_file
 
 app = make_noun("Add, remove and renew the users of a log.")
 
-Name = Annotated[str, argument("NAME", "The user.")]
-File = Annotated[
-    Path, option("FILE", "The users' file, which lies beside the servers' configuration.")
-]
-_FILE: Final = Path("users.conf")
+NAME: Final = argument("NAME", "The user.")
+FILE: Final = option(
+    "FILE",
+    "The users' file, which lies beside the servers' configuration.",
+    default=Path("users.conf"),
+)
 _RELOAD: Final = "Put the file on every server and reload it: nats-server --signal reload"
 # nats-server 2.15 gives an account what it imports at the reload after the one that brings it.
 _TWICE: Final = f"{_RELOAD}; twice, for a new user's rights count from the second time"
@@ -32,15 +33,13 @@ _TWICE: Final = f"{_RELOAD}; twice, for a new user's rights count from the secon
 @verb(app)
 def add(
     session: Session,
-    name: Name,
-    role: Annotated[
-        Role, option("ROLE", "What the user may do: admin, receiver, laptop or job.")
-    ] = "laptop",
-    group: Annotated[
-        str | None, option("NAME", "The queue of a job.", show_default="its name")
-    ] = None,
-    log: Annotated[str | None, option("NAME", "The log's name, where the file is new.")] = None,
-    users: File = _FILE,
+    name: str = NAME,
+    role: Role = option(
+        "ROLE", "What the user may do: admin, receiver, laptop or job.", default="laptop"
+    ),
+    group: str | None = option("NAME", "The queue of a job.", show_default="its name"),
+    log: str | None = option("NAME", "The log's name, where the file is new."),
+    users: Path = FILE,
 ) -> None:
     """Add a user and print its credentials: hand them over, they are shown once.
 
@@ -59,7 +58,7 @@ def add(
 
 
 @verb(app)
-def rotate(session: Session, name: Name, users: File = _FILE) -> None:
+def rotate(session: Session, name: str = NAME, users: Path = FILE) -> None:
     """Give a user a new password and print its credentials; the old one ends with the reload.
 
     $ svc events log user rotate anna > anna.creds
@@ -70,7 +69,7 @@ def rotate(session: Session, name: Name, users: File = _FILE) -> None:
 
 
 @verb(app)
-def remove(session: Session, name: Name, users: File = _FILE) -> None:
+def remove(session: Session, name: str = NAME, users: Path = FILE) -> None:
     """Remove a user; the servers refuse the user once they are reloaded.
 
     $ svc events log user remove anna

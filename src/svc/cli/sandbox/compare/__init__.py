@@ -8,7 +8,7 @@ sandbox start --like PROFILE` can behave as that service does.
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Final
 
 from svc.cli.framework.app import make_app, verb
 from svc.cli.framework.options import flag
@@ -33,12 +33,10 @@ _UNAUTHORIZED: Final = 401
 @verb(app)
 def compare(
     session: Session,
-    endpoint: Annotated[
-        bool, flag("--endpoint", "Register a webhook endpoint too; the API cannot remove it.")
-    ] = False,
-    save: Annotated[
-        bool, flag("--save", "Keep what is found, for svc sandbox start --like PROFILE.")
-    ] = False,
+    endpoint: bool = flag(
+        "--endpoint", "Register a webhook endpoint too; the API cannot remove it."
+    ),
+    save: bool = flag("--save", "Keep what is found, for svc sandbox start --like PROFILE."),
 ) -> None:
     """Compare a service's test mode with what the sandbox assumes of it.
 
