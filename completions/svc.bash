@@ -260,7 +260,7 @@ _svc_words() {
     sandbox_clock_mode) words='realtime frozen' ;;
     sandbox_setting) words='smart_retries= settlement_currency= country= collect_landed_cost= pinned_version= unknown_parameters= error_envelope= insecure_http= allow_http_webhooks= allow_remote_webhooks= allow_self_signed_webhooks= rate_limit= signature_time= webhook_delivery= encodings= require_idempotency_key= chaos= voucher_days= payment_fee_bps= negative_balance=' ;;
     completion_shell) words='bash zsh fish powershell' ;;
-    help) words='exit-codes environment output webhooks team team-operations money sandbox compare faults ci timeline limits audit examine reminders moving comparison changes assumptions orders payments refunds payouts landed-cost-quotes disputes get post batch events webhook-endpoints requests state keys profiles config whoami doctor quickstart commands completion help' ;;
+    help) words='exit-codes environment output webhooks team team-operations money sandbox compare faults ci agents timeline limits audit examine reminders moving comparison changes assumptions orders payments refunds payouts landed-cost-quotes disputes get post batch events webhook-endpoints requests state keys profiles config whoami doctor quickstart mcp commands completion help' ;;
     *) words='' ;;
   esac
 }
@@ -268,7 +268,7 @@ _svc_words() {
 _svc_own() {
   case $1 in
     '')
-      commands='orders payments refunds payouts landed-cost-quotes disputes get post batch events webhook-endpoints timeline requests state keys profiles config whoami doctor sandbox quickstart commands completion help quotes'
+      commands='orders payments refunds payouts landed-cost-quotes disputes get post batch events webhook-endpoints timeline requests state keys profiles config whoami doctor sandbox quickstart mcp commands completion help quotes'
       options='--version:- -V:- '
       arguments=''
       shared='global'
@@ -1056,6 +1056,12 @@ _svc_own() {
     'quickstart')
       commands=''
       options=''
+      arguments=''
+      shared='global'
+      ;;
+    'mcp')
+      commands=''
+      options='--allow:+t '
       arguments=''
       shared='global'
       ;;

@@ -31,6 +31,7 @@ HOMES: Final = {
     "keyring": {"svc.keys"},
     "starlette": {"svc.sandbox", "svc.listen"},
     "sqlite3": {"svc.state", "svc.sandbox"},
+    "mcp": {"svc.cli"},
     "nats": {"svc.listen"},
     "httpx": {"svc.sandbox"},
 }
@@ -93,6 +94,7 @@ TOLD_IN_STORIES: Final = {
         "cli/events/log",
         "cli/help",
         "cli/keys",
+        "cli/mcp",
         "cli/sandbox",
         "cli/sandbox/compare",
         "cli/timeline",

@@ -48,6 +48,7 @@ NOT_HERE: Final = {
     "svc sandbox requests --follow": _PROGRAM,
     "svc sandbox keys roll": "the id of a key comes of its text; a demo's keys are constants",
     "svc quickstart": _PROGRAM,
+    "svc mcp": _PROGRAM,
     "svc whoami --live": _LIVE,
     "svc doctor --live": _LIVE,
 }

@@ -48,7 +48,7 @@ def test_the_promised_topics_are_there(svc: Svc) -> None:
     """All pages, listed by `svc help` alone."""
     assert list(TOPICS) == (
         "exit-codes environment output webhooks team team-operations money sandbox compare faults ci "
-        "timeline limits audit examine reminders moving comparison changes "
+        "agents timeline limits audit examine reminders moving comparison changes "
         "assumptions".split()
     )
     shown = svc("help")

@@ -52,6 +52,7 @@ COMMANDS: Final = {
     "doctor": Entry("Check this machine and the account, with remedies.", ACCOUNT),
     "sandbox": Entry("Run the whole service on this machine.", MORE),
     "quickstart": Entry("See an order paid and its webhook arrive, in 15 seconds.", MORE),
+    "mcp": Entry("Serve commands to an agent as tools (MCP).", MORE),
     "commands": Entry("List every command, for people or as data.", MORE),
     "completion": Entry("Complete commands, options and ids in your shell.", MORE),
     "help": Entry("Read about exit codes, webhooks, assumptions and more.", MORE),

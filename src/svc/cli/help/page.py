@@ -146,6 +146,7 @@ TOPICS: Final = {
     "compare": ("compare", "Whether a service does what the sandbox assumes."),
     "faults": ("faults", "What can be made to go wrong in a sandbox, on purpose."),
     "ci": ("ci", "Running svc without a person at the terminal."),
+    "agents": ("agents", "Commands as tools for an agent: what it may do, and who is asked."),
     "timeline": ("timeline", "One story for any id, and what is missing in it."),
     "limits": ("limits", "How much a machine may refund, pay out or capture in an hour or a day."),
     "audit": ("audit", "Which events never came, told from the objects of the service."),

@@ -1,0 +1,291 @@
+"""An agent's program and `svc mcp`, which it has started: the SDK's own client, the real server."""
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import AbstractAsyncContextManager, contextmanager
+from typing import TYPE_CHECKING, Any, Literal
+
+import pytest
+
+from support.listeners import Pay
+from support.running import Sandbox, Svc
+from support.suite.patience import WAIT_SECONDS, until
+
+if TYPE_CHECKING:  # of half a second, for every worker
+    from mcp.client.client import Client
+
+REFUNDS = ("--allow", "refunds.create")
+# Before 2026-07-28 a server asks while it answers; since then its answer is the question.
+PROTOCOLS = (pytest.param("legacy", marks=pytest.mark.slow(seconds=6)), "2026-07-28")
+Reply = Literal["accept", "decline", "cannot"]
+
+
+class Agent:
+    """A client whose person answers every question alike."""
+
+    def __init__(self, reply: Reply = "accept", protocol: str = "auto") -> None:
+        self._reply = reply
+        self._protocol = protocol
+        self.asked: list[str] = []
+
+    def started(self, *argv: str) -> "AbstractAsyncContextManager[Client]":
+        from mcp.client.client import Client
+        from mcp.client.stdio import StdioServerParameters, stdio_client
+
+        command = StdioServerParameters(
+            command=sys.executable, args=["-m", "svc", "mcp", *argv], env=dict(os.environ)
+        )
+        answer = None if self._reply == "cannot" else self._answer
+        return Client(stdio_client(command), mode=self._protocol, elicitation_callback=answer)
+
+    async def _answer(self, context: Any, params: Any) -> Any:
+        from mcp_types import ElicitResult
+
+        self.asked.append(params.message)
+        if self._reply == "decline":
+            return ElicitResult(action="decline")
+        return ElicitResult(action="accept", content={"confirm": True})
+
+
+@pytest.fixture
+def payment(pay: Pay, svc: Svc) -> str:
+    pay()
+    return str(svc.ok("payments", "list")["data"][0]["id"])
+
+
+async def call(client: "Client", tool: str, **given: Any) -> Any:
+    result = await client.call_tool(tool, given)
+    assert result.is_error == (result.structured_content["exit_code"] != 0)
+    return result.structured_content
+
+
+def refunds(svc: Svc) -> list[int]:
+    return [refund["amount"] for refund in svc.ok("refunds", "list")["data"]]
+
+
+async def test_tools_are_the_commands_that_read(svc: Svc, sandbox: Sandbox, payment: str) -> None:
+    """With the options and the help of the commands; errors have code and exit code."""
+    async with Agent().started() as client:
+        tools = {tool.name: tool for tool in (await client.list_tools()).tools}
+        assert all(tool.annotations and tool.annotations.read_only_hint for tool in tools.values())
+        assert {"orders_list", "refunds_retrieve", "timeline", "requests_show"} < set(tools)
+        assert not [name for name in tools if name.endswith(("_create", "_cancel", "_resume"))]
+        listing = tools["payments_list"].input_schema
+        assert listing["properties"]["limit"]["type"] == "integer"
+        found = await call(client, "payments_list", status="captured", query="data[].id")
+        assert found == {"exit_code": 0, "output": [payment]}
+        shown = await call(client, "payments_retrieve", payment_id=payment)
+        assert shown["output"] == svc.ok("payments", "retrieve", payment)
+        missing = await call(client, "get", target="ord_1")
+        assert (missing["exit_code"], missing["error"]["code"]) == (5, "resource_missing")
+        for tool, given, said in (
+            ("refunds_create", {"payment": payment}, "There is no tool refunds_create here."),
+            ("orders_list", {"size": 1}, "The tool orders_list has no argument size."),
+            ("get", {"target": "/v1/orders", "param": ["status=@/etc/passwd"]}, "reads no file"),
+            ("get", {"target": "@/etc/passwd"}, "reads no file"),
+            ("orders_list", {"limit": {"a": 1}}, "--limit is a text or a number."),
+            ("refunds_retrieve", {"refund_id": "rf_1", "wait": "yes"}, "--wait is true or false."),
+        ):
+            refused = await call(client, tool, **given)
+            assert refused["exit_code"] == 2
+            assert said in refused["error"]["message"]
+        option = await call(client, "get", target="--help")  # it is a value, and no option
+        assert option["exit_code"] == 2
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+@pytest.mark.effect_of("mcp", "--allow")
+async def test_each_moving_of_money_is_confirmed_by_the_clients_person(
+    svc: Svc, sandbox: Sandbox, payment: str, protocol: str
+) -> None:
+    """Who says no, and a client that cannot ask, send nothing; a yes sends it once."""
+    svc.ok("config", "set", "limits.refunds", "500 EUR/day")
+    for reply in ("decline", "cannot"):
+        agent = Agent(reply, protocol)
+        async with agent.started(*REFUNDS) as client:
+            sent = await refuse(client, payment)
+            assert "othing was sent" in sent or "not supported" in sent, sent
+    assert refunds(svc) == []
+    agent = Agent("accept", protocol)
+    async with agent.started(*REFUNDS) as client:
+        done = await call(client, "refunds_create", payment=payment, amount=700)
+        assert (done["exit_code"], done["output"]["amount"]) == (0, 700)
+        [question] = agent.asked
+        assert "svc refunds create, test mode, profile default" in question
+        assert f'"body": {{"payment": "{payment}", "amount": 700}}' in question
+        rest = await call(client, "refunds_create", payment=payment)
+        assert rest["output"]["amount"] == 15008
+        assert "It has no amount: all that is left." in agent.asked[1]
+        before = len(agent.asked)
+        wrong = await call(client, "refunds_create", payment="ord_1")
+        assert (wrong["exit_code"], len(agent.asked)) == (2, before), "refused before it is asked"
+    assert sorted(refunds(svc)) == [700, 15008]
+
+
+async def refuse(client: "Client", payment: str) -> str:
+    from mcp.shared.exceptions import MCPError
+
+    try:
+        refused = await call(client, "refunds_create", payment=payment, amount=700)
+    except MCPError as error:
+        return str(error)
+    assert refused["exit_code"] == 2
+    return str(refused["error"]["message"])
+
+
+@pytest.mark.slow(seconds=5)
+async def test_a_yes_is_for_the_request_that_was_shown(
+    svc: Svc, sandbox: Sandbox, payment: str
+) -> None:
+    """Given back with another amount, or a second time, it is asked anew."""
+    from mcp_types import ElicitResult, InputRequiredResult
+
+    svc.ok("config", "set", "limits.refunds", "500 EUR/day")
+    async with Agent("accept", "2026-07-28").started(*REFUNDS) as client:
+        yes = {"confirm": ElicitResult(action="accept", content={"confirm": True})}
+
+        async def ask(amount: int, **more: Any) -> Any:
+            given = {"payment": payment, "amount": amount}
+            return await client.session.call_tool(
+                "refunds_create", given, allow_input_required=True, **more
+            )
+
+        for stolen in (None, "", "guessed"):
+            assert isinstance(
+                await ask(100, input_responses=yes, request_state=stolen), InputRequiredResult
+            )
+        shown = await ask(100)
+        said = {"input_responses": yes, "request_state": shown.request_state}
+        assert isinstance(await ask(9900, **said), InputRequiredResult)
+        assert isinstance(await ask(100, **said), InputRequiredResult), "it was used up"
+        shown = await ask(100)
+        said = {"input_responses": yes, "request_state": shown.request_state}
+        assert (await ask(100, **said)).structured_content["exit_code"] == 0
+        assert isinstance(await ask(100, **said), InputRequiredResult)
+    assert refunds(svc) == [100]
+
+
+@pytest.mark.slow(seconds=5)
+async def test_money_has_a_limit_and_an_agent_does_not_go_beyond(
+    svc: Svc, sandbox: Sandbox, payment: str
+) -> None:
+    """Without one the server does not start; its hint can be typed with a sum."""
+    refused = svc("mcp", *REFUNDS)
+    assert refused.code == 2
+    assert "svc config set limits.refunds 'AMOUNT CURRENCY/day'" in refused.error["message"]
+    unknown = svc("mcp", "--allow", "refund.create")
+    assert "Did you mean 'refunds.create'?" in unknown.error["message"]
+    svc.ok("config", "set", "limits.refunds", "5 EUR/day")
+    agent = Agent()
+    async with agent.started(*REFUNDS) as client:
+        tools = {tool.name: tool for tool in (await client.list_tools()).tools}
+        assert "over_limit" not in tools["refunds_create"].input_schema["properties"]
+        refused = await call(client, "refunds_create", payment=payment, amount=501)
+        assert refused["error"]["code"] == "limit_reached"
+    assert refunds(svc) == []
+
+
+@pytest.mark.slow(seconds=5)
+async def test_after_an_unknown_outcome_one_tool_is_next(
+    svc: Svc, sandbox: Sandbox, payment: str
+) -> None:
+    """It sends the same request with its own key, once more confirmed, and there is one refund."""
+    svc.ok("config", "set", "limits.refunds", "500 EUR/day")
+    fault = {
+        "match": {"path": "/v1/refunds"},
+        "times": 4,
+        "phase": "after",
+        "effect": {"connection": "close"},
+    }
+    sandbox.control("POST", "/faults", fault)
+    agent = Agent()
+    async with agent.started(*REFUNDS) as client:
+        unknown = await call(client, "refunds_create", payment=payment, amount=700)
+        assert unknown["exit_code"] == 7
+        assert unknown["error"]["outcome"] == "unknown"
+        again = await call(client, "refunds_create", payment=payment, amount=700)
+        assert again["exit_code"] == 6, "the guard of the command holds for agents"
+        following = unknown["next"]
+        assert following["tool"] == "requests_resume"
+        settled = await call(client, following["tool"], **following["arguments"])
+        assert settled["exit_code"] == 0
+        assert '"amount": 700' in agent.asked[-1]
+    assert refunds(svc) == [700]
+
+
+@pytest.mark.slow(seconds=5)
+async def test_live_mode_is_served_with_live_alone(
+    svc: Svc, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever the environment says."""
+    monkeypatch.setenv("SVC_MODE", "live")
+    async with Agent().started() as client:
+        assert (await call(client, "whoami"))["output"]["mode"] == "test"
+    monkeypatch.setenv("SVC_API_KEY", "sk_live_sandbox")
+    async with Agent().started("--live") as client:
+        assert (await call(client, "whoami"))["output"]["mode"] == "live"
+
+
+@contextmanager
+def spoken_to(*argv: str) -> "Iterator[subprocess.Popen[str]]":
+    process = subprocess.Popen(
+        [sys.executable, "-m", "svc", "mcp", *argv],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.wait(timeout=WAIT_SECONDS)
+        for stream in (process.stdin, process.stdout, process.stderr):
+            assert stream is not None
+            stream.close()
+
+
+def say(process: "subprocess.Popen[str]", message: str) -> None:
+    assert process.stdin is not None
+    process.stdin.write(message + "\n")
+    process.stdin.flush()
+
+
+HELLO = (
+    (
+        '{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18",'
+        '"capabilities":{},"clientInfo":{"name":"t","version":"1"}}}'
+    ),
+    '{"jsonrpc":"2.0","method":"notifications/initialized"}',
+)
+CREATE = (
+    '{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"orders_create","arguments":'
+    '{"amount":700,"currency":"EUR","country":"DE",'
+    '"item":["name=Jacket,hs_code=6203.39,quantity=1,unit_amount=700"]}}}'
+)
+
+
+@pytest.mark.slow(seconds=5)
+@pytest.mark.parametrize("how", ["hangs_up", "sigterm", "sigkill"])
+def test_a_request_that_was_begun_is_not_cut_off(svc: Svc, sandbox: Sandbox, how: str) -> None:
+    """The journal has it, whatever becomes of the agent's program and of the server."""
+    slow = {"match": {"path": "/v1/orders"}, "times": 1, "effect": {"delay_ms": 700}}
+    sandbox.control("POST", "/faults", slow)
+    with spoken_to("--allow", "orders.create") as server:
+        for line in (*HELLO, CREATE):
+            say(server, line)
+        until(lambda: svc.ok("requests", "list"))
+        if how == "hangs_up":
+            assert server.stdin is not None
+            server.stdin.close()
+            assert server.wait(timeout=WAIT_SECONDS) == 0
+        elif how == "sigterm":
+            server.send_signal(signal.SIGTERM)
+            assert server.wait(timeout=WAIT_SECONDS) == 128 + signal.SIGTERM
+        else:
+            server.kill()
+        until(lambda: svc.ok("requests", "list")[0]["status"] == "done")
+    assert len(svc.ok("orders", "list")["data"]) == 1
