@@ -7,9 +7,6 @@ client's person first.
 """
 
 from importlib.util import find_spec
-from typing import Annotated
-
-import typer
 
 from svc.cli.framework.app import make_app, verb
 from svc.cli.framework.options import option
@@ -21,11 +18,10 @@ app = make_app()
 
 @verb(app)
 def mcp(
-    ctx: typer.Context,
-    allow: Annotated[
-        list[str] | None,
-        option("OPERATION,...", "What an agent may do beside reading: refunds.create, repeatable."),
-    ] = None,
+    session: Session,
+    allow: list[str] | None = option(
+        "OPERATION,...", "What an agent may do beside reading: refunds.create, repeatable."
+    ),
 ) -> None:
     """Serve commands to an agent as tools, on stdin and stdout (Model Context Protocol).
 
@@ -35,7 +31,6 @@ def mcp(
     $ svc mcp
     $ svc mcp --profile shop --allow refunds.create,orders.capture
     """
-    session = Session.of(ctx)
     _check_installed()
     from svc.cli.commands.tree import tree
     from svc.cli.mcp import server, tools
