@@ -85,6 +85,22 @@ def test_an_object_that_failed_is_printed_and_ends_with_11(
     assert len(service.requests) == 1
 
 
+@pytest.mark.parametrize(("argv", "identifier"), [(REFUND, "rf_1"), (PAYOUT, "po_1")])
+def test_what_fails_while_it_is_waited_for_ends_with_11(
+    svc: Svc, service: ScriptedServer, argv: tuple[str, ...], identifier: str
+) -> None:
+    """R117: `svc payouts create --wait && mark_paid` must not mark it either."""
+    begun = {"id": identifier, "object": argv[0].removesuffix("s"), "status": "sent"}
+    ended = {**begun, "status": "failed", "failure_reason": "account_closed"}
+    service.play(service.reply(200, begun), service.reply(200, ended))
+    done = svc(*argv, "--wait")
+    assert (done.code, done.json) == (11, ended)
+    error = done.error
+    assert (error["code"], error["outcome"]) == ("object_failed", "failed")
+    assert f"the status of {identifier} is failed (account_closed)" in error["message"]
+    assert error["idempotency_key"]
+
+
 def test_a_failed_refund_is_not_done(svc: Svc, service: ScriptedServer, tmp_path: Path) -> None:
     """R115, R117: the journal has it as failed; the same once more is neither told nor skipped."""
     service.play(service.reply(200, FAILED_REFUND))

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 from svc import service
 from svc.cli.framework.session import Session
 from svc.client.call import Call, build_blank_error, check_id
-from svc.client.operations import find_undocumented_status, retrieval
+from svc.client.operations import failure_of, find_undocumented_status, retrieval
 from svc.clock import utc
 from svc.errors import CheckFailed, LocalError, UsageError, build_wrong_choice
 from svc.service.facts import ID_PREFIXES, IDEMPOTENCY_HEADER, LIMIT_MAX
@@ -116,7 +116,7 @@ def send_write(
             new_request=asked.new_request,
         )
         report_answer(session, sent.reply)
-        end = _end(session, client, sent.reply, settles, until)
+        end = _end(session, client, call, sent.reply, settles, until)
         finish(session, out, call, end, sent.unsaved)
 
 
@@ -394,14 +394,22 @@ def _next_command(session: Session, page: Mapping[str, Any], path: str) -> str |
 
 
 def _end(
-    session: Session, client: "Client", reply: "Reply", settles: str | None, until: float
+    session: Session,
+    client: "Client",
+    call: Call,
+    reply: "Reply",
+    settles: str | None,
+    until: float,
 ) -> "Reply":
     """The answer to a POST, or where `settles` names what it makes, the object as it ends."""
     if settles is None:
         return reply
     from svc.client.polling import find_settling
 
-    return _wait_settled(session, client, reply, find_settling(settles), until)
+    ended = _wait_settled(session, client, reply, find_settling(settles), until)
+    return ended._replace(
+        failure=failure_of(call, ended.data), idempotency_key=reply.idempotency_key
+    )
 
 
 def _wait_settled(
