@@ -13,6 +13,7 @@ from svc.delivery.journal.batches import DUPLICATE_SECONDS, Duplicate
 from svc.delivery.likeness import (
     UnreadableBody,
     about_of,
+    are_told_apart,
     effect_of,
     fields_of,
     is_making,
@@ -115,9 +116,9 @@ class Reworded:
         if not found:
             return
         key = row.given_key
-        marks = dict(read_marks(row.path, self._encoding, row.body, row_id=row.row_id, key=key))
+        marks = read_marks(row.path, self._encoding, row.body, row_id=row.row_id, key=key)
         pairs = [
-            (one.likeness != row.alike, _are_told_apart(marks, dict(one.marks)), at)
+            (one.likeness != row.alike, are_told_apart(marks, one.marks), at)
             for at, one in enumerate(found)
             if None in (row.currency, one.currency) or row.currency == one.currency
         ]
@@ -134,7 +135,3 @@ class Reworded:
         """The request that has done a row in other words, or None; called after all were seen."""
         is_copy = len(self._told_apart) >= _COPIED_MIN and 2 * len(self._told_apart) > self._count
         return self._told.get(place) or (self._told_apart.get(place) if is_copy else None)
-
-
-def _are_told_apart(marks: dict[str, str], others: dict[str, str]) -> bool:
-    return any(marks[name] != others[name] for name in marks.keys() & others.keys())

@@ -119,6 +119,20 @@ def read_marks(
     return tuple((join_names(names), text) for names, text in said if text)
 
 
+def read_effect(path: str, encoding: Encoding, body: bytes, amount: int | None) -> str:
+    """Reads from the bytes of a POST what it moves, as `effect_of`; empty if it is not known."""
+    try:
+        return effect_of(subject_of(path, fields_of(encoding, body)), amount)
+    except UnreadableBody:
+        return ""
+
+
+def are_told_apart(marks: Iterable[tuple[str, str]], others: Iterable[tuple[str, str]]) -> bool:
+    """Whether a mark of two requests differs; what only one of both has tells nothing apart."""
+    said, other = dict(marks), dict(others)
+    return any(said[name] != other[name] for name in said.keys() & other.keys())
+
+
 def list_pairs(path: str, fields: Mapping[str, object]) -> list[tuple[tuple[str, ...], str]]:
     """Lists the parameters that both digests are of: the names of each, and its text, in order."""
     pairs: list[tuple[tuple[str, ...], str]] = []

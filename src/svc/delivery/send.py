@@ -225,7 +225,7 @@ def choose_command(
     if decision is CommandDecision.STOP_UNRESOLVED:
         if found.is_sending:
             raise refusals.DUPLICATE_IN_FLIGHT.about(intent)
-        raise refusals.build_duplicate_error(intent, now)
+        raise refusals.build_duplicate_error(intent, asked.likeness, now)
     if decision is CommandDecision.STOP_MEANWHILE:
         raise refusals.DONE_MEANWHILE.about(intent, format_command)
     if decision is CommandDecision.STOP_RECENT:

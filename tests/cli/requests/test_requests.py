@@ -220,6 +220,23 @@ def test_same_command_stops_while_the_first_is_unresolved(
     assert len(svc.ok("orders", "list")["data"]) == 3
 
 
+def test_a_corrected_name_is_no_second_payout(svc: Svc, sandbox: Sandbox) -> None:
+    """R115: the first may have been carried out; typed anew with the name corrected, it stops."""
+    spoil(sandbox)
+    first = svc(*PAYOUT, *SOON)
+    sandbox.control("DELETE", "/faults")
+    corrected = [word.replace("Muster GmbH", "Muster AG") for word in PAYOUT]
+    stopped = svc(*corrected)
+    assert (first.code, stopped.code) == (7, 6)
+    assert (stopped.error["outcome"], stopped.error["request"]) == (
+        "not_sent",
+        first.error["request"],
+    )
+    assert len(svc.ok("payouts", "list")["data"]) == 1
+    assert svc(*corrected, "--new-request").code == 0
+    assert len(svc.ok("payouts", "list")["data"]) == 2
+
+
 def test_own_key_under_another_key_asks_for_a_resume(svc: Svc, sandbox: Sandbox) -> None:
     """R12: the same command in another account is not the same request; exit 6, nothing sent."""
     spoil(sandbox)

@@ -38,14 +38,7 @@ from svc.delivery.journal.limits import ReadRows
 from svc.delivery.journal.sender_locks import SenderLocks
 from svc.delivery.journal.stored import Scope
 from svc.delivery.journal.transaction import UNRESOLVED
-from svc.delivery.likeness import (
-    UnreadableBody,
-    effect_of,
-    fields_of,
-    place_of,
-    read_marks,
-    subject_of,
-)
+from svc.delivery.likeness import effect_of, place_of, read_effect, read_marks
 from svc.errors import Conflict
 from svc.state import Database, Row, Tx
 from svc.system.spool import DigestIndex
@@ -331,7 +324,7 @@ class BatchTable:
         here = place_of(batch.scope.base_url)
 
         def add_if_alike(row: Row) -> None:
-            effect = _effect_of(row)
+            effect = read_effect(row["path"], row["encoding"], row["body"], row["amount"])
             if effect and wanted.find(effect) and place_of(row["base_url"]) == here:
                 found.append(_describe_moved(row, batches, effect))
 
@@ -418,14 +411,6 @@ def _duplicate_of(row: Row, batches: Mapping[str, BatchName]) -> Duplicate:
         seq=row.get("seq"),
         created_at=row.get("created_at") or 0.0,
     )
-
-
-def _effect_of(row: Row) -> str:
-    try:
-        fields = fields_of(row["encoding"], row["body"])
-    except UnreadableBody:
-        return ""
-    return effect_of(subject_of(row["path"], fields), row["amount"])
 
 
 def _describe_moved(row: Row, batches: Mapping[str, BatchName], effect: str) -> Duplicate:

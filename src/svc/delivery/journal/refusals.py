@@ -112,6 +112,11 @@ OLD_DUPLICATE: Final = DUPLICATE._replace(
     hint="svc requests resume {r.id} says where to see what it did; to send a second one, add "
     "--new-request"
 )
+REWORDED: Final = DUPLICATE._replace(  # promise R115
+    message="A request that may be the same in other words ({r.what}, of the same amount) was "
+    "begun at {r.begun} and its outcome is not known. Nothing was sent now.",
+    hint="See it: {r.show}; to settle it: {r.resume}; to send this one as well, add --new-request",
+)
 BEGUN_ANEW: Final = SendRefusal(  # promise R91
     "request_unresolved",
     "The same request ({r.what}) was begun once more at {r.begun} and its outcome is not known. "
@@ -217,8 +222,10 @@ FORGOTTEN: Final = KEY_TOO_OLD._replace(  # a sandbox's clock was turned forward
 )
 
 
-def build_duplicate_error(intent: Intent, now: float) -> SvcError:
-    """Builds the error for a duplicate that is unresolved (promise R5)."""
+def build_duplicate_error(intent: Intent, likeness: str, now: float) -> SvcError:
+    """Builds the error for a duplicate that is unresolved (promises R5, R115)."""
+    if intent.likeness != likeness:
+        return REWORDED.about(intent)
     is_old = is_too_old(intent, now) or is_in_the_future(intent, now)
     return (OLD_DUPLICATE if is_old else DUPLICATE).about(intent)
 

@@ -31,7 +31,7 @@ from svc.delivery.journal.limits import (
 )
 from svc.delivery.journal.sender_locks import SenderLocks
 from svc.delivery.journal.stored import Scope, Stored, digests_of, store_call
-from svc.delivery.likeness import place_of
+from svc.delivery.likeness import are_told_apart, place_of, read_effect, read_marks
 from svc.state import Tx
 
 _PIECE: Final = 500  # parameters of one statement
@@ -49,6 +49,8 @@ _SINCE = f"{SELECT} WHERE state = 'done' AND likeness = ? AND seq > ? ORDER BY s
 _UNAWARE = f"""{SELECT} WHERE state = 'done' AND coalesce(error_code, '') != '{OBJECT_FAILED}'
   AND likeness = ? AND seq < ? AND created_at > ? + 1
   AND (batch_id IS NOT ? OR batch_row IS NULL) ORDER BY seq DESC LIMIT 1"""
+# What is unresolved and moves the same amount; few requests are unresolved.
+_OPEN_MOVES = f"{SELECT} WHERE {UNRESOLVED} AND amount = ? AND mode = ? ORDER BY seq DESC"
 # Who is about to send the same as a row of a list.
 RESERVED = """
 SELECT name, lease, key_hint FROM reservations JOIN batches ON batches.id = batch_id
@@ -127,12 +129,31 @@ class JournalTransaction(NamedTuple):
         return by_key(self.tx.rows, str(asked.prepared.idempotency_key), asked.scope)
 
     def likes(self, asked: NewIntent) -> list[Like]:
-        """Finds duplicates that may be of the same account, the newest first (R5, R91)."""
+        """Finds duplicates that may be of the same account, the newest first (R5, R91).
+
+        Unresolved requests that may be the same in other words follow (R115).
+        """
         found = map(intent_of, self.tx.rows(LIKE, (asked.likeness, asked.likeness)))
         return [
             Like(one, self.sender_locks.is_alive(one.lease))
-            for one in found
+            for one in (*found, *self._find_reworded(asked))
             if one.scope.key_fingerprint not in asked.account.other
+        ]
+
+    def _find_reworded(self, asked: NewIntent) -> list[Intent]:
+        """Finds unresolved requests with the effect of one, and with no mark that differs."""
+        kept, likeness = store_call(asked.call, asked.prepared), asked.likeness
+        said, key = _charge_of(asked, kept), kept.idempotency_key if asked.key_given else None
+        effect = read_effect(kept.path, kept.encoding, kept.body, said.amount)
+        rows = self.tx.rows(_OPEN_MOVES, (said.amount, asked.scope.mode)) if effect else []
+        marks = read_marks(kept.path, kept.encoding, kept.body, row_id=None, key=key)
+        here = place_of(asked.scope.base_url)
+        return [
+            one
+            for one in map(intent_of, rows)
+            if one.likeness != likeness and place_of(one.scope.base_url) == here
+            if None in (one.currency, said.currency) or one.currency == said.currency
+            if one.effect == effect and not are_told_apart(one.marks, marks)
         ]
 
     def refuse_reserved(self, asked: NewIntent) -> None:

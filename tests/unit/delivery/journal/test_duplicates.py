@@ -33,6 +33,40 @@ def test_unresolved_duplicate_stops_the_same_request(intents: Journal) -> None:
     assert record(intents, asked(key="key-2"), new_request=True).id != first.id
 
 
+@pytest.mark.parametrize(
+    ("before", "now", "stops"),
+    [
+        ({}, {"reason": "duplicate"}, True),
+        ({"metadata": {"order": "7"}}, {"metadata": {"note": "late"}}, True),
+        ({"metadata": {"order": "7"}}, {"metadata": {"order": "8"}}, False),
+        ({}, {"amount": 5, "reason": "duplicate"}, False),
+        ({}, {"payment": "pay_2", "reason": "duplicate"}, False),
+    ],
+    ids=["reason", "other marks", "mark differs", "amount", "payment"],
+)
+def test_an_unresolved_request_stops_the_same_in_other_words(
+    intents: Journal, before: dict[str, object], now: dict[str, object], stops: bool
+) -> None:
+    """R115: who types it anew with a reason, or corrects a name, means one payment."""
+    base = {"payment": "pay_1", "amount": 4999}
+    first = record(intents, asked(refunds.create({**base, **before})))
+    end(intents, first)
+    second = asked(refunds.create({**base, **now}), "key-2")
+    if stops:
+        with pytest.raises(Conflict, match="in other words") as caught:
+            record(intents, second)
+        assert (caught.value.code, caught.value.request) == ("request_unresolved", first.id)
+        assert f"svc requests resume {first.id}" in (caught.value.hint or "")
+    assert record(intents, second, new_request=stops).sendings == 1
+
+
+def test_own_keys_tell_requests_of_one_effect_apart(intents: Journal) -> None:
+    """R115: of two that a person has named, the second is not the first in other words."""
+    end(intents, record(intents, asked(key_given=True)))
+    worded = refunds.create({"payment": "pay_1", "amount": 4999, "reason": "duplicate"})
+    assert record(intents, asked(worded, "key-2", key_given=True)).sendings == 1
+
+
 def test_twin_in_flight_is_waited_for(opened: Open) -> None:
     """R5, R69: while another process sends it, it is not to be resumed but awaited."""
     record(opened(), asked())
