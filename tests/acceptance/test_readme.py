@@ -10,7 +10,7 @@ import pytest
 
 from support.running import Sandbox
 from svc.cli.framework.registry import COMMANDS, EVENT_VERBS, load
-from svc.cli.help.page import TOPICS, WholeFile, page_of
+from svc.cli.help.page import TOPICS, page_of
 from svc.cli.quickstart.processes import run_target
 
 ROOT = Path(__file__).parents[2]
@@ -211,7 +211,8 @@ def test_readme_and_help_show_the_files_that_are_run() -> None:
     """The handler, the script and the workflow are run by tests; what is shown is the same."""
     examples = ROOT / "tests/acceptance/integration/examples"
     assert block("file: handler.py") == (examples / "handler.py").read_text()
-    shown = [part.text for part in page_of("ci").parts if isinstance(part, WholeFile)]
+    files = [part for part in page_of("ci").parts if part.startswith("~~~")]
+    shown = [part.removeprefix("~~~\n").removesuffix("~~~") for part in files]
     script, workflow, *_ = shown  # the others are run in namespaces
     assert (examples / "webhooks.sh").read_text() == script
     assert (examples / "webhooks.yml").read_text() == workflow

@@ -10,18 +10,16 @@ from typing import Any
 import pytest
 
 from support.running import Svc
+from svc.cli.framework.help_page import write_rows
 from svc.cli.framework.options import options_of
 from svc.cli.framework.registry import COMMANDS, EVENT_VERBS, load
 from svc.cli.help import assumptions
 from svc.cli.help.page import (
     ASSUMPTIONS,
     TOPICS,
-    Definitions,
     Page,
-    PagePart,
-    ShellLines,
-    WholeFile,
     page_of,
+    read_shell_lines,
 )
 from svc.errors import ExitCode
 from svc.inputs import FORMATS
@@ -33,11 +31,11 @@ SOURCES = Path(__file__).parents[3] / "src" / "svc"
 PAGES = [topic for topic in TOPICS if topic != ASSUMPTIONS]
 
 
-def copied_lines(part: PagePart) -> Sequence[str]:
+def copied_lines(part: str) -> Sequence[str]:
     """What a part of a page has to be copied."""
-    if isinstance(part, WholeFile):
-        return part.text.splitlines()
-    return part.lines if isinstance(part, ShellLines) else ()
+    if part.startswith("~~~"):
+        return part.splitlines()[1:-1]
+    return read_shell_lines(part)
 
 
 def names_in(topic: str) -> set[str]:
@@ -107,7 +105,7 @@ def test_pages_state_the_facts_of_the_code() -> None:
 
 
 def commands_in(page: Page) -> list[str]:
-    lines = [line for part in page.parts if isinstance(part, ShellLines) for line in part.lines]
+    lines = [line for part in page.parts for line in read_shell_lines(part)]
     # eval "$(svc sandbox env)" and order=$(svc …) hold a command, too.
     inner = [re.sub(r'.*\$\((.*)\)"?$', r"\1", line) for line in lines]
     return [line.partition(" > ")[0] for line in inner if line.startswith("svc ")]
@@ -196,7 +194,7 @@ def test_unknown_page_is_refused(svc: Svc) -> None:
 
 def test_long_names_of_a_table_get_a_line_of_their_own() -> None:
     """A name that is wider than its column does not push the meaning off the page."""
-    page = Page("T", (Definitions((("a", "x"), ("n" * 40, "long " * 20))),))
+    page = Page("T", (write_rows([("a", "x"), ("n" * 40, "long " * 20)]),))
     assert max(map(len, page.text(60).splitlines())) <= 60
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from support.running import Svc
 from support.servers.misbehaving import ScriptedServer
-from svc.cli.help.page import ShellLines, page_of
+from svc.cli.help.page import page_of, read_shell_lines
 
 REFUND = ("refunds", "create", "--payment", "pay_1", "--amount", "100", "--max-time", "1")
 KEY = "sk_test_4eC39HqLyjWDarjtT1zdp7dc"
@@ -18,7 +18,7 @@ KEY = "sk_test_4eC39HqLyjWDarjtT1zdp7dc"
 
 def commands() -> list[str]:
     parts = page_of("moving").parts
-    return [line for part in parts if isinstance(part, ShellLines) for line in part.lines]
+    return [line for part in parts for line in read_shell_lines(part)]
 
 
 def at_home(home: Path) -> dict[str, str]:

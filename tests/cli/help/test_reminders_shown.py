@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from support.running import Svc
-from svc.cli.help.page import ShellLines, WholeFile, page_of
+from svc.cli.help.page import page_of, read_shell_lines
 
 # What may stand before a command where it is shown: a cron schedule, a unit's or a step's word.
 BEFORE = re.compile(r"^(?:(?:\S+ ){4}\S+  |ExecStart=%h/\.local/bin/|\s+- run: )?(svc keys .+)$")
@@ -19,10 +19,7 @@ def copied() -> str:
     """What the page has to be copied."""
     found = []
     for part in page_of("reminders").parts:
-        if isinstance(part, WholeFile):
-            found.append(part.text)
-        elif isinstance(part, ShellLines):
-            found += part.lines
+        found += part.split("\n")[1:-1] if part.startswith("~~~") else read_shell_lines(part)
     return "\n".join(found)
 
 

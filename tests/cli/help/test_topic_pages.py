@@ -7,10 +7,10 @@ import pytest
 
 from support.on_terminal import OnTerminal
 from support.running import Svc
-from svc.cli.help.page import ASSUMPTIONS, TOPICS, Heading, Page, ShellLines, WordList, page_of
+from svc.cli.help.page import ASSUMPTIONS, TOPICS, Page, page_of, read_shell_lines
 
 PAGES = [topic for topic in TOPICS if topic != ASSUMPTIONS]
-WORDS = Page("T", (WordList(("order.paid", "order.cancelled", "payout.sent")),))
+WORDS = Page("T", ("* order.paid order.cancelled payout.sent",))
 
 
 def test_headings_and_names_are_coloured_on_a_terminal(on_terminal: OnTerminal) -> None:
@@ -31,13 +31,13 @@ def test_what_is_folded_for_a_person_is_the_same_command(topic: str, width: int)
     text = page.text(width, person=True).replace(" \\\n", " ")
     found = [line.split() for line in text.splitlines() if line.startswith("  ")]
     for part in page.parts:
-        for line in part.lines if isinstance(part, ShellLines) else ():
+        for line in read_shell_lines(part):
             assert line.startswith("#") or line.split() in found
 
 
 def test_a_comment_goes_on_as_a_comment() -> None:
     """A shell would run the rest of it."""
-    page = Page("T", (ShellLines(("# Half a body, then the connection is closed.",)),))
+    page = Page("T", ("  # Half a body, then the connection is closed.",))
     lines = page.text(30, person=True).splitlines()[2:]
     assert len(lines) == 2
     assert all(line.startswith("  # ") for line in lines)
@@ -61,7 +61,7 @@ def test_a_page_in_a_pipe_has_commands_on_one_line(svc: Svc) -> None:
     exec_ = "--exec 'python3 handler.py"
     line = next(line for line in shown.splitlines() if exec_ in line and "events listen" in line)
     assert shlex.split(line)[:3] == ["svc", "events", "listen"]
-    assert Heading("A webhook handler") in page_of("ci").parts
+    assert "== A webhook handler" in page_of("ci").parts
 
 
 def test_webhooks_say_in_ten_lines_what_happens_when_something_is_away(svc: Svc) -> None:

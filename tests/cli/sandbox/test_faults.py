@@ -16,20 +16,20 @@ from support.orders import ORDER
 from support.running import Sandbox, Svc
 from support.serving import Hook, HookReceiver
 from svc import signature
-from svc.cli.help.page import ShellLines, page_of
+from svc.cli.help.page import page_of, read_shell_lines
 from svc.cli.main import main
 from svc.cli.sandbox.faults import app
 from svc.errors import SignatureError
 
 # As `svc help faults` shows them: before the change and after it, of some requests, of deliveries.
-SHOWN = [part for part in page_of("faults").parts if isinstance(part, ShellLines)]
+SHOWN = [lines for part in page_of("faults").parts if (lines := read_shell_lines(part))]
 BEFORE, AFTER, CHOSEN, WEBHOOKS = SHOWN[:4]
 DELAY = 0.3  # seconds, in place of the example's
 REFUSED = (429, 500, 502, 503)
 
 
-def commands(part: ShellLines) -> list[str]:
-    return [line for line in part.lines if not line.startswith("#")]
+def commands(part: list[str]) -> list[str]:
+    return [line for line in part if not line.startswith("#")]
 
 
 def run(line: str, capsys: pytest.CaptureFixture[str]) -> Any:
@@ -259,7 +259,7 @@ def cancelled(sandbox: Sandbox) -> str:
 
 def test_help_of_the_command_shows_the_same_examples() -> None:
     """`svc help faults` explains each line of `svc sandbox fault add --help`."""
-    explained = [line for part in SHOWN for line in part.lines if "fault add" in line]
+    explained = [line for part in SHOWN for line in part if "fault add" in line]
     examples = get_command(app).commands["add"].examples  # type: ignore[attr-defined]
     assert examples
     assert set(examples) <= set(explained)

@@ -12,7 +12,7 @@ import pytest
 from support.listening import TargetServer, event, status_line
 from support.team.commands import TeamCommands
 from support.team.log import KEY, connect, job, wait_for
-from svc.cli.help.page import ShellLines, page_of
+from svc.cli.help.page import page_of, read_shell_lines
 from svc.listen.inbox.interfaces import Batch, InboundEvent
 from svc.listen.log.inboxes import LogInbox
 from svc.listen.verify.verify import Delivery, read_facts
@@ -23,8 +23,7 @@ LINES = [
     (topic, line)
     for topic in ("team", "team-operations")
     for part in page_of(topic).parts
-    if isinstance(part, ShellLines)
-    for line in part.lines
+    for line in read_shell_lines(part)
     if line.startswith(("svc ", "cat ", "set "))
     and " login " not in line  # cli/events/test_login.py: a keyring
 ]

@@ -8,8 +8,9 @@ from typing import Any
 
 from svc import __version__
 from svc.cli.framework.app import make_app, verb
+from svc.cli.framework.help_page import write_rows
 from svc.cli.framework.session import Session
-from svc.cli.help.page import Definitions, Heading, Page, page_of
+from svc.cli.help.page import Page, page_of, read_rows
 from svc.completion.tree import Argument, Command, Option, Tree
 from svc.errors import ExitCode
 
@@ -65,9 +66,9 @@ def document(tree: Tree) -> dict[str, Any]:
     }
 
 
-def _first_table(topic: str) -> tuple[tuple[str, str], ...]:
+def _first_table(topic: str) -> list[tuple[str, str]]:
     """What a help page tells first, by its names."""
-    return next(part.rows for part in page_of(topic).parts if isinstance(part, Definitions))
+    return next(filter(None, map(read_rows, page_of(topic).parts)))
 
 
 def _command(command: Command) -> dict[str, Any]:
@@ -110,10 +111,6 @@ def text(tree: Tree, width: int, *, color: bool) -> str:
             sections.setdefault(command.section, []).append(
                 (command.name, command.summary + (" (Moves money.)" if command.moves_money else ""))
             )
-    parts = [
-        part
-        for title, rows in sections.items()
-        for part in (Heading(title), Definitions(tuple(rows)))
-    ]
+    parts = [part for title, rows in sections.items() for part in (f"== {title}", write_rows(rows))]
     end = "svc COMMAND --help explains one; -o json has everything, also the options."
     return Page("Every command of svc", (*parts, end)).text(width, color=color)

@@ -147,6 +147,11 @@ def columns(
         yield from (f"{'':{start}}{line}" for line in lines)
 
 
+def write_rows(meanings: Iterable[tuple[str, str]]) -> str:
+    """Writes names and what they mean as a page of `svc help` has them in its file."""
+    return "\n".join(map(" | ".join, meanings))
+
+
 def wrap_words(text: str, width: int, indent: str = "") -> list[str]:
     """Breaks a text between its words, as `textwrap` does, which takes a while to load."""
     return _fill(text.split(), max(width, _NARROWEST), indent)

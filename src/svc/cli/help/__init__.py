@@ -17,10 +17,11 @@ import typer
 
 from svc.api_keys import HELD_BACK
 from svc.cli.framework.app import make_app, works_with_invalid_config
+from svc.cli.framework.help_page import write_rows
 from svc.cli.framework.options import argument
 from svc.cli.framework.registry import COMMANDS, SHORT_NAMES
 from svc.cli.framework.session import Session
-from svc.cli.help.page import ASSUMPTIONS, TOPICS, Definitions, Page, page_of
+from svc.cli.help.page import ASSUMPTIONS, TOPICS, Page, page_of
 from svc.errors import UsageError, build_wrong_choice
 
 app = make_app()
@@ -82,7 +83,7 @@ def _text(topic: str, part: str, session: Session) -> str:
         from svc.cli.help import assumptions
 
         return assumptions.text(width, part)
-    rows = Definitions(tuple((name, summary) for name, (_, summary) in TOPICS.items()))
+    rows = write_rows((name, summary) for name, (_, summary) in TOPICS.items())
     contents = Page("Help pages: svc help TOPIC", (rows, "For a command: svc COMMAND --help"))
     page = page_of(topic) if topic else contents
     return page.text(

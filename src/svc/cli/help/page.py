@@ -5,11 +5,10 @@ folder. `svc commands` lays its list out as a page, too.
 """
 
 import re
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from textwrap import wrap
-from typing import Final
+from typing import Final, NamedTuple
 
 from svc.cli.framework.figures import fill
 from svc.cli.framework.help_page import HEADING, apply_style, columns, fold, wrap_words
@@ -22,50 +21,17 @@ _COMMANDS: Final = ("svc ", 'eval "$(svc ')
 _VARIABLE: Final = re.compile(r"\$\{?[A-Za-z_]|^\w+=\$\(", re.MULTILINE)
 
 
-@dataclass(frozen=True, slots=True)
-class Definitions:
-    """Names and what they mean, in two columns."""
+class Page(NamedTuple):
+    """One topic: a title in one line, and its parts as they are written in a page's file.
 
-    rows: tuple[tuple[str, str], ...]
-
-
-@dataclass(frozen=True, slots=True)
-class ShellLines:
-    """Lines for a shell to copy: a terminal breaks long ones so that they still run."""
-
-    lines: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class WholeFile:
-    """A whole file to copy; nothing breaks its lines."""
-
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class WordList:
-    """Short words in as many columns as there is room for."""
-
-    words: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Heading:
-    """The title of what follows."""
-
-    text: str
-
-
-PagePart = str | Definitions | ShellLines | WholeFile | WordList | Heading
-
-
-@dataclass(frozen=True, slots=True)
-class Page:
-    """One topic: a title in one line and its parts; a string is a paragraph."""
+    `== TITLE` is a heading, `NAME | MEANING` in every line a table of two columns, `* ` begins a
+    list of words. Lines that begin with blanks are for a shell to copy: a terminal breaks long ones
+    so that they still run. A file stands between two `~~~`, and nothing breaks its lines.
+    Everything else is a paragraph.
+    """
 
     title: str
-    parts: tuple[PagePart, ...]
+    parts: tuple[str, ...]
 
     def text(
         self,
@@ -86,32 +52,44 @@ class Page:
 
     def rows(self) -> list[dict[str, str]]:
         """Returns the rows of the page's tables as data."""
-        tables = [part.rows for part in self.parts if isinstance(part, Definitions)]
+        tables = map(read_rows, self.parts)
         return [{"name": name, "meaning": meaning} for table in tables for name, meaning in table]
 
 
-@dataclass(frozen=True, slots=True)
-class _Form:
+def read_rows(part: str) -> list[tuple[str, str]]:
+    """Reads the names of a part and what they mean; nothing where it is no table."""
+    lines = [line.partition(" | ") for line in part.split("\n")]
+    is_table = all(mark for _, mark, _ in lines) and not part.startswith(("~~~", "  "))
+    return [(name, meaning) for name, _, meaning in lines] if is_table else []
+
+
+class _Form(NamedTuple):
     width: int
     person: bool
     color: bool
     program_name: ProgramName | None
 
 
-def _lay_out(part: PagePart, form: _Form) -> Iterable[str]:
-    if isinstance(part, Definitions):
+def read_shell_lines(part: str) -> list[str]:
+    """Reads the lines of a part that a shell is to run; nothing where it is of another kind."""
+    lines = part.split("\n") if part.startswith(_MARGIN) else []
+    return [line.removeprefix(_MARGIN) for line in lines]
+
+
+def _lay_out(part: str, form: _Form) -> Iterable[str]:
+    if part.startswith("~~~"):
+        return [(_MARGIN + line).rstrip() for line in part.split("\n")[1:-1]]
+    if part.startswith("== "):
+        return [apply_style(part.removeprefix("== "), HEADING, color=form.color)]
+    if part.startswith("* "):
+        return _flow(part.split()[1:], form.width)
+    if lines := read_shell_lines(part):
+        if _VARIABLE.search("\n".join(lines)):
+            form = form._replace(program_name=None)
+        return [_MARGIN + line for shown in lines for line in _copy_line(shown, form)]
+    if rows := read_rows(part):
         # Beside its meaning stands a name of at most a third of the page.
-        return columns(part.rows, form.width, indent=2, most=form.width // 3, color=form.color)
-    if isinstance(part, ShellLines):
-        if _VARIABLE.search("\n".join(part.lines)):
-            form = replace(form, program_name=None)
-        return [_MARGIN + line for shown in part.lines for line in _copy_line(shown, form)]
-    if isinstance(part, WholeFile):
-        return [(_MARGIN + line).rstrip() for line in part.text.strip().splitlines()]
-    if isinstance(part, WordList):
-        return _flow(part.words, form.width)
-    if isinstance(part, Heading):
-        return [apply_style(part.text, HEADING, color=form.color)]
+        return columns(rows, form.width, indent=2, most=form.width // 3, color=form.color)
     return wrap_words(part, form.width)
 
 
@@ -125,7 +103,7 @@ def _copy_line(line: str, form: _Form) -> list[str]:
     return wrap(line, room, subsequent_indent="# ") if line[0] == "#" else fold(line, room)
 
 
-def _flow(words: tuple[str, ...], width: int) -> Iterator[str]:
+def _flow(words: Sequence[str], width: int) -> Iterator[str]:
     column = max(map(len, words)) + len(_MARGIN)
     beside = max((width - len(_MARGIN)) // column, 1)
     for start in range(0, len(words), beside):
@@ -171,27 +149,6 @@ def page_of(topic: str) -> Page:
 
 
 def parse_page(text: str) -> Page:
-    """Reads a page from a text: its title, then parts with an empty line between them.
-
-    `== TITLE` is a heading, lines that begin with blanks are to be copied, `NAME | MEANING` is a
-    row, `* ` begins a list of words, and a file stands between two `~~~`. Everything else is a
-    paragraph.
-    """
+    """Reads a page from a text: its title, then parts with an empty line between them."""
     title, *parts = re.findall(r"(?s)~~~\n.*?\n~~~(?=\n)|[^\n].*?(?=\n\n|\n\Z)", text)
-    return Page(title, tuple(map(_part, parts)))
-
-
-def _part(text: str) -> PagePart:
-    if text.startswith("~~~"):
-        return WholeFile(text.removeprefix("~~~\n").removesuffix("~~~"))
-    if text.startswith("== "):
-        return Heading(text.removeprefix("== "))
-    if text.startswith("* "):
-        return WordList(tuple(text.removeprefix("* ").split()))
-    lines = text.split("\n")
-    if text.startswith("  "):
-        return ShellLines(tuple(line.removeprefix("  ") for line in lines))
-    rows = [line.partition(" | ") for line in lines]
-    if all(mark for _, mark, _ in rows):
-        return Definitions(tuple((name, meaning) for name, _, meaning in rows))
-    return text
+    return Page(title, tuple(parts))

@@ -3,9 +3,10 @@
 `help.page` puts the text of a part, in the form of a page, in place of such a line.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Final
 
+from svc.cli.framework.help_page import write_rows
 from svc.money import EXPONENTS, format_amount
 from svc.service import facts
 
@@ -29,18 +30,14 @@ def text_of(name: str) -> str:
     return _PARTS[name]()
 
 
-def _rows(meanings: Mapping[str, str]) -> str:
-    return "\n".join(f"{name} | {meaning}" for name, meaning in meanings.items())
-
-
 def _amounts() -> str:
     codes = ("EUR", "JPY", "KWD")
-    return _rows({f"{_AMOUNT} {code}": format_amount(_AMOUNT, code) for code in codes})
+    return write_rows((f"{_AMOUNT} {code}", format_amount(_AMOUNT, code)) for code in codes)
 
 
 def _decimals() -> str:
     codes = {count: [code for code in EXPONENTS if EXPONENTS[code] == count] for count in _DECIMALS}
-    return _rows({word: " ".join(sorted(codes[count])) for count, word in _DECIMALS.items()})
+    return write_rows((word, " ".join(sorted(codes[count]))) for count, word in _DECIMALS.items())
 
 
 def _retries() -> str:
@@ -54,7 +51,7 @@ def _cards() -> str:
     from svc.sandbox.reference.cards import BEHAVIOURS
 
     said = {number: ", ".join(_describe_card(card)) for number, card in BEHAVIOURS.items()}
-    return _rows({number: f"{words[0].upper()}{words[1:]}." for number, words in said.items()})
+    return write_rows((number, f"{words[0].upper()}{words[1:]}.") for number, words in said.items())
 
 
 def _describe_card(card: "Behaviour") -> Iterator[str]:
@@ -81,7 +78,7 @@ _PARTS: Final[dict[str, Callable[[], str]]] = {
     "cards": _cards,
     "decimals": _decimals,
     "event_types": lambda: f"* {' '.join(facts.EVENT_TYPES)}",
-    "keys": lambda: _rows({facts.SANDBOX_KEYS[name]: _KEYS[name] for name in _KEYS}),
+    "keys": lambda: write_rows((facts.SANDBOX_KEYS[name], _KEYS[name]) for name in _KEYS),
     "retries": _retries,
     "unknown_currency": lambda: (
         "An amount in a currency that svc does not know is shown as it was sent, and says so: "
