@@ -11,7 +11,7 @@ from secrets import token_hex
 from typing import Any, Final, Literal
 
 from svc.api_keys import parse_signing_secret
-from svc.cli.events.secrets import StoredSecrets, endpoint_of_log, place_of
+from svc.cli.events.secrets import SECRETS_MAX, StoredSecrets, endpoint_of_log, place_of
 from svc.cli.framework.control import sandbox_client
 from svc.cli.framework.session import Session
 from svc.client.call import Call
@@ -22,7 +22,6 @@ from svc.listen.endpoints import EndpointTable
 from svc.state import Database
 
 _SECRET_BYTES: Final = 24
-SECRETS_MAX: Final = 2  # while one is being replaced (promise R48)
 _THIS_RUN: Final = "for this run only"
 Standing = Literal["enabled", "disabled", "forgotten"]
 
@@ -68,9 +67,8 @@ class Endpoints:
         earlier = self._find_earlier(path, events)
         made = self._register(url, events)
         # A sandbox that was reset to its seed gives the id of one that it had before.
-        self._report_registration(
-            made, {name: at for name, at in earlier.items() if name != made.id}
-        )
+        earlier.pop(str(made.id), None)
+        self._report_registration(made, earlier)
         return made
 
     def of_log(self, url: str, name: str, *, lasting: bool) -> Endpoint:
@@ -220,26 +218,23 @@ class Endpoints:
 
         A sandbox deletes them; the API has no call for it.
         """
-        note = self._session.out.note
         if self._sandbox:
             gone = [name for name, url in earlier.items() if self._forget(name, url)]
             instead = f" in place of {', '.join(gone)}" if gone else ""
-            note(
-                f"Registered the webhook endpoint {made.id}{instead}; it is used again at this "
-                "address."
-            )
+            told = f"the webhook endpoint {made.id}{instead}; it is used again at this address"
         elif earlier:
-            note(
-                f"Registered another webhook endpoint, {made.id}. The API has no call to delete "
-                f"the earlier {', '.join(earlier)}: disable it in the dashboard."
+            told = (
+                f"another webhook endpoint, {made.id}. The API has no call to delete the earlier "
+                f"{', '.join(earlier)}: disable it in the dashboard"
             )
         elif made.where == _THIS_RUN:
-            note(
-                f"Registered the webhook endpoint {made.id}. The API has no call to delete it: "
-                "disable it in the dashboard afterwards."
+            told = (
+                f"the webhook endpoint {made.id}. The API has no call to delete it: disable it in "
+                "the dashboard afterwards"
             )
         else:
-            note(f"Registered the webhook endpoint {made.id}; it is used again at this address.")
+            told = f"the webhook endpoint {made.id}; it is used again at this address"
+        self._session.out.note(f"Registered {told}.")
 
     def _forget(self, endpoint_id: str, url: str) -> bool:
         """Deletes an endpoint of ours in the sandbox; says whether it was still there."""

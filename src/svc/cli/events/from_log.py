@@ -22,7 +22,7 @@ from svc.cli.events.run import (
     run_listener,
     show_secrets,
 )
-from svc.cli.events.secrets import load_secrets
+from svc.cli.events.secrets import load_secrets, place_of
 from svc.cli.events.team import (
     LogOptions,
     choose_name,
@@ -105,10 +105,9 @@ def _find_own_endpoint(
 
 @contextmanager
 def _prepare(session: Session, options: ListenOptions, log: LogOptions) -> Iterator[_ReaderSetup]:
-    state, settings = session.state(), session.settings
-    way = name_reader(log.address.stream(settings.mode), log.group, log.name)
-    origin = session.base_url.origin
-    listening = Listening(origin, settings.profile, settings.mode, way, options.events)
+    state = session.state()
+    way = name_reader(log.address.stream(session.settings.mode), log.group, log.name)
+    listening = Listening(*place_of(session)[:3], way, options.events)
     with ExitStack() as open_:
         connection = open_.enter_context(open_log(session, log.address))
         keys = examine(session, connection, writes=None)

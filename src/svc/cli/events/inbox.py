@@ -14,6 +14,7 @@ from typing import Any
 import typer
 
 from svc.cli.events.options import WHERE, content_filter
+from svc.cli.events.secrets import place_of
 from svc.cli.framework.app import Noun, make_app, verb
 from svc.cli.framework.control import moments, sandbox_clock
 from svc.cli.framework.options import EVENT_ID, flag, option
@@ -40,9 +41,7 @@ def archive_of(session: Session, state: Database) -> InboxHistory:
 
 def endpoints_of(session: Session) -> EndpointTable:
     """The endpoints that were registered for this origin, profile and mode."""
-    settings = session.settings
-    origin = session.base_url.origin
-    return EndpointTable(session.state(), origin, settings.profile, settings.mode)
+    return EndpointTable(session.state(), *place_of(session)[:3])
 
 
 def entry_of(archive: InboxHistory, event_id: str) -> InboxEntry:

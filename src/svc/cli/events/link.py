@@ -15,7 +15,8 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from svc.base_url import BaseUrl
-from svc.cli.events.endpoint import SECRETS_MAX, Endpoint
+from svc.cli.events.endpoint import Endpoint
+from svc.cli.events.secrets import SECRETS_MAX
 from svc.cli.events.tunnel import ChosenTunnel
 from svc.cli.framework.session import Session
 from svc.errors import NetworkError, RateLimited, ServerError, SvcError
@@ -246,16 +247,12 @@ class SignatureWatch:
         elif isinstance(record, Rejected) and record.reason == "signature_mismatch":
             self._mismatches += record.cause in ("", record.reason)
             if self._mismatches == _MISMATCHES:
-                self.warn(self._sentence())
-
-    def _sentence(self) -> str:
-        command = shlex.join(("svc", *self.argv))
-        if self.endpoint.id is None:
-            whose, old = "the endpoint", "OLD"
-        else:
-            whose, old = self.endpoint.id, f'"$({self.again} --print-secret)"'
-        return (
-            f"{_MISMATCHES} deliveries in a row were signed with another secret. If that of "
-            f"{whose} was rolled, stop and go on with both, NEW being the new one: "
-            f"SVC_WEBHOOK_SECRET=NEW,{old} {command}"
-        )
+                command = shlex.join(("svc", *self.argv))
+                whose, old = "the endpoint", "OLD"
+                if self.endpoint.id is not None:
+                    whose, old = self.endpoint.id, f'"$({self.again} --print-secret)"'
+                self.warn(
+                    f"{_MISMATCHES} deliveries in a row were signed with another secret. If that "
+                    f"of {whose} was rolled, stop and go on with both, NEW being the new one: "
+                    f"SVC_WEBHOOK_SECRET=NEW,{old} {command}"
+                )

@@ -10,8 +10,9 @@ from threading import Lock
 
 from svc.api_keys import fingerprint
 from svc.base_url import BaseUrl
-from svc.cli.events.endpoint import SECRETS_MAX, Endpoint, Endpoints
+from svc.cli.events.endpoint import Endpoint, Endpoints
 from svc.cli.events.options import ListenOptions
+from svc.cli.events.secrets import SECRETS_MAX
 from svc.cli.framework.session import Session
 from svc.errors import SvcError
 from svc.listen.inbox.listeners import ListenerId, archive_before_reset, remember

@@ -6,10 +6,11 @@ meanwhile wait, so that no event is sent twice.
 """
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
-from typing import Any, Final, NamedTuple
+from functools import cache
+from typing import Final
 
 from svc.api_keys import SIGNING_VARIABLE
 from svc.cli.events.inbox import archive_of, entry_of, scope_of
@@ -29,7 +30,7 @@ from svc.listen.inbox.history import Content, InboxEntry, InboxFilter, InboxHist
 from svc.listen.routes import AnyTarget, parse_known
 from svc.listen.running.lane import sender_for
 from svc.listen.targets import Target, TargetTrust
-from svc.render.paths import FieldPath, parse
+from svc.render.paths import FieldPath, lookup, parse
 from svc.state import Database
 from svc.system.signals import Stopped
 
@@ -87,17 +88,25 @@ def replay(session: Session, arguments: ReplayArguments) -> None:
     target = _target(arguments)
     state = session.state()
     archive = archive_of(session, state)
-    secrets, changes = ReplaySecrets(session, state), changes_of(arguments.set_ or ())
-    with _hold_listeners(session) if arguments.pending else nullcontext():
-        entries = _choose(
-            archive,
-            arguments.events or [],
-            InboxFilter(failed=arguments.failed, pending=arguments.pending, meets=meets),
+    secrets_of, changes = make_secret_finder(session, state), changes_of(arguments.set_ or ())
+    with _hold_listeners(session, state) if arguments.pending else nullcontext():
+        wanted = InboxFilter(failed=arguments.failed, pending=arguments.pending, meets=meets)
+        entries: Iterable[InboxEntry] = (
+            [entry_of(archive, name) for name in arguments.events]
+            if arguments.events
+            else archive.entries(wanted, oldest_first=True)
         )
-        if arguments.pending:
-            _refuse_beside_a_listener(session, state)
         with ReplayLoop() as replayer:
-            job = ReplayJob(session, archive, secrets, arguments, target, changes, replayer)
+            job = ReplayJob(
+                session,
+                archive,
+                secrets_of,
+                arguments,
+                target,
+                changes,
+                replayer,
+                forwards_of(session),
+            )
             refused = job.replay_all(entries)
     if replayer.stopped_by is not None:
         raise Stopped(replayer.stopped_by)
@@ -176,9 +185,13 @@ def _tell_left(session: Session, state: Database) -> None:
 
 
 @contextmanager
-def _hold_listeners(session: Session) -> Iterator[None]:
-    """Has listeners that start meanwhile wait, and sends nothing beside another one of us."""
-    with hold_off_listeners(session.paths.state_dir / "listeners") as alone:
+def _hold_listeners(session: Session, state: Database) -> Iterator[None]:
+    """Has listeners that start meanwhile wait; refuses to send beside one that runs, or its like.
+
+    Both would send what is pending.
+    """
+    folder = session.paths.state_dir / "listeners"
+    with hold_off_listeners(folder) as alone:
         if not alone:
             raise CheckFailed(
                 "Another svc command starts a listener or sends what is pending.",
@@ -186,60 +199,39 @@ def _hold_listeners(session: Session) -> Iterator[None]:
                 param="--pending",
                 hint="Try again when it has ended",
             )
+        running, _ = part_waiting(state, folder, scope_of(session))
+        if running:
+            raise CheckFailed(
+                f"The listener on port {running[0].port} runs and forwards what is pending to "
+                f"{' and '.join(running[0].targets)}.",
+                code="listener_running",
+                param="--pending",
+                hint="Stop it first, or name the events to send them again",
+            )
         yield
 
 
-def _refuse_beside_a_listener(session: Session, state: Database) -> None:
-    """Leaves what is pending to the listener that runs: both would send it."""
-    running, _ = part_waiting(state, session.paths.state_dir / "listeners", scope_of(session))
-    if running:
-        raise CheckFailed(
-            f"The listener on port {running[0].port} runs and forwards what is pending to "
-            f"{' and '.join(running[0].targets)}.",
-            code="listener_running",
-            param="--pending",
-            hint="Stop it first, or name the events to send them again",
-        )
+def make_secret_finder(session: Session, state: Database) -> Callable[[InboxEntry], Sequence[str]]:
+    """Returns a function that finds the secrets that sign an entry; each is looked up once."""
+    given, stored = from_environment(session.env), cache(StoredSecrets(session, state).get)
 
-
-def _choose(archive: InboxHistory, names: list[str], wanted: InboxFilter) -> Iterable[InboxEntry]:
-    """The named ones as they were named, the others oldest first, as they are read."""
-    if names:
-        return [entry_of(archive, name) for name in names]
-    return archive.entries(wanted, oldest_first=True)
-
-
-class EventChange(NamedTuple):
-    """A new value at a path of an event's JSON, from `--set PATH=VALUE`."""
-
-    path: FieldPath
-    value: object
-
-
-class ReplaySecrets:
-    """The signing secrets of one job, each looked up once."""
-
-    def __init__(self, session: Session, state: Database) -> None:
-        self._given = from_environment(session.env)
-        self._stored = StoredSecrets(session, state)
-        self._known: dict[str, tuple[str, ...]] = {}
-
-    def of(self, entry: InboxEntry) -> tuple[str, ...]:
-        """Returns the secrets that sign an entry; raises UsageError if none is known here."""
-        if self._given:
-            return self._given
-        name = entry.endpoint_id
-        if name is not None and name not in self._known:
-            secret = self._stored.get(name)
-            self._known[name] = () if secret is None else (secret,)
-        found = self._known.get(name or "")
-        if not found:
+    def find(entry: InboxEntry) -> Sequence[str]:
+        if given:
+            return given
+        secret = None if entry.endpoint_id is None else stored(entry.endpoint_id)
+        if secret is None:
             raise UsageError(
                 f"The signing secret of {entry.id} is not known here.",
                 code="secret_missing",
                 hint=f"Set {SIGNING_VARIABLE}, or add --original-signature",
             )
-        return found
+        return (secret,)
+
+    return find
+
+
+# A new value at a path of an event's JSON, from `--set PATH=VALUE`.
+EventChange = tuple[FieldPath, object]
 
 
 @dataclass(slots=True)
@@ -252,11 +244,12 @@ class ReplayJob:
 
     session: Session
     archive: InboxHistory
-    secrets: ReplaySecrets
+    secrets_of: Callable[[InboxEntry], Sequence[str]]
     arguments: ReplayArguments
     target: Target | None
-    changes: tuple[EventChange, ...]
+    changes: Sequence[EventChange]
     replayer: ReplayLoop
+    records: JsonRecords | ForwardLines
     events: int = 0
     unsent: int = 0
 
@@ -267,28 +260,28 @@ class ReplayJob:
 
     def replay_all(self, entries: Iterable[InboxEntry]) -> int:
         """Sends the entries to their targets; returns how many events a target did not take."""
-        records, refused = forwards_of(self.session), 0
+        refused = 0
         try:
             for entry in entries:
                 self.events += 1
-                refused += not self._replay_or_tell(entry, records)
+                refused += not self._replay_or_tell(entry)
         finally:
-            records.close()
+            self.records.close()
         return refused
 
-    def _replay_or_tell(self, entry: InboxEntry, records: JsonRecords | ForwardLines) -> bool:
+    def _replay_or_tell(self, entry: InboxEntry) -> bool:
         """Sends one event; of all that failed or wait, one that cannot be sent stops no other."""
-        if not self.rest_only:
-            return self._replay(entry, records)
         try:
-            return self._replay(entry, records)
+            return self._replay(entry)
         except UsageError as error:
+            if not self.rest_only:
+                raise
             hint = f" {error.hint}" if error.hint else ""
             self.session.out.warn(f"{error.message}{hint}")
             self.unsent += 1
             return False
 
-    def _replay(self, entry: InboxEntry, records: JsonRecords | ForwardLines) -> bool:
+    def _replay(self, entry: InboxEntry) -> bool:
         """Sends one event to its targets; says whether all of them took it every time."""
         if self.rest_only and entry.state == "pending" and not self.archive.waits(entry.seq):
             return True  # another process has closed it since it was listed
@@ -297,7 +290,7 @@ class ReplayJob:
         for target in self._targets(entry):
             sender = sender_for(target, trust=TargetTrust(self.session.settings.ca_bundle))
             for number in range(self.arguments.times):
-                taken &= self._send(entry, content, sender, number + 1, records)
+                taken &= self._send(entry, content, sender, number + 1)
         if taken and not self.changes:
             # Also where no target is left: each had taken it before the listener noted that.
             whole = self.rest_only and self.target is None
@@ -305,20 +298,13 @@ class ReplayJob:
         return taken
 
     def _send(
-        self,
-        entry: InboxEntry,
-        content: Content,
-        sender: ForwardSender,
-        number: int,
-        records: JsonRecords | ForwardLines,
+        self, entry: InboxEntry, content: Content, sender: ForwardSender, number: int
     ) -> bool:
         """Sends an event once and notes it at once, whatever comes after; says if it was taken."""
         started = self.session.clock.now()
         headers = content.headers
         if not self.arguments.original_signature:
-            headers = sign_anew(
-                headers, content.body, self.secrets.of(entry), self.session.clock.now()
-            )
+            headers = sign_anew(headers, content.body, self.secrets_of(entry), started)
         limit = max(self.arguments.forward_timeout, sender.seconds or 0.0)
         reply = self.replayer.send(sender, headers, content.body, limit)
         if reply is None:
@@ -328,7 +314,7 @@ class ReplayJob:
         if not self.changes:
             self.archive.note_replays(entry.seq, [attempt], taken=False)
         event, now = (entry.id, entry.type), self.session.clock.now()
-        records.show(build_record(reply, sender.target, event, now, number))
+        self.records.show(build_record(reply, sender.target, event, now, number))
         return reply.is_taken
 
     def _targets(self, entry: InboxEntry) -> list[AnyTarget]:
@@ -351,13 +337,13 @@ class ReplayJob:
         return [parse_known(url, self.session.env, allow_remote=remote) for url in urls]
 
 
-def changes_of(texts: Sequence[str]) -> tuple[EventChange, ...]:
+def changes_of(texts: Sequence[str]) -> list[EventChange]:
     """Parses each `PATH=VALUE` of `--set`; a value that is not JSON is taken as a text.
 
     Raises:
         UsageError: a text has no `=` or no path, or the path is the event's `id` or `type`.
     """
-    return tuple(map(_change_of, texts))
+    return [_change_of(text) for text in texts]
 
 
 def _change_of(text: str) -> EventChange:
@@ -370,9 +356,9 @@ def _change_of(text: str) -> EventChange:
     if len(path) == 1 and path[0] in _KEPT:
         raise UsageError(f"The {path[0]} of an event stays as it is.", param="--set")
     try:
-        return EventChange(path, json.loads(value))
+        return path, json.loads(value)
     except ValueError:
-        return EventChange(path, value)
+        return path, value
 
 
 def change_event(content: Content, changes: Sequence[EventChange]) -> Content:
@@ -384,34 +370,20 @@ def change_event(content: Content, changes: Sequence[EventChange]) -> Content:
     if not changes:
         return content
     event = json.loads(content.body)
-    for change in changes:
-        _put(event, change)
-    names = ", ".join(".".join(change.path) for change in changes)
+    for path, value in changes:
+        _put(event, path, value)
+    names = ", ".join(".".join(path) for path, _ in changes)
     header = f"{CHANGED_HEADER}: {names}\r\n".encode("ascii", "backslashreplace")
     body = json.dumps(event, ensure_ascii=False, separators=(",", ":")).encode()
     return Content(content.headers + header, body)
 
 
-def _put(event: Any, change: EventChange) -> None:
-    *around, last = change.path
-    for part in around:
-        event = _change_inside(event, part, change)
-    if isinstance(event, dict):
-        event[last] = change.value
-    elif isinstance(event, list) and last.isdecimal() and int(last) < len(event):
-        event[int(last)] = change.value
+def _put(event: object, path: FieldPath, value: object) -> None:
+    above, last = lookup(event, path[:-1]), path[-1]
+    if isinstance(above, dict):
+        above[last] = value
+    elif isinstance(above, list) and last.isdecimal() and int(last) < len(above):
+        above[int(last)] = value
     else:
-        raise _leads_nowhere(change)
-
-
-def _change_inside(value: Any, part: str, change: EventChange) -> Any:
-    if isinstance(value, dict) and part in value:
-        return value[part]
-    if isinstance(value, list) and part.isdecimal() and int(part) < len(value):
-        return value[int(part)]
-    raise _leads_nowhere(change)
-
-
-def _leads_nowhere(change: EventChange) -> UsageError:
-    name = ".".join(change.path)
-    return UsageError(f"The event has nothing at {name}.", param="--set", code="path_unknown")
+        name = ".".join(path)
+        raise UsageError(f"The event has nothing at {name}.", param="--set", code="path_unknown")

@@ -12,7 +12,7 @@ from contextlib import AbstractContextManager, ExitStack, closing, contextmanage
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-from svc.cli.events.endpoint import SECRETS_MAX, Endpoint, Endpoints, sandbox_answers
+from svc.cli.events.endpoint import Endpoint, Endpoints, sandbox_answers
 from svc.cli.events.inspect import inspect
 from svc.cli.events.link import EndpointLink, SignatureWatch, TunnelLink, open_link
 from svc.cli.events.loop import Ended, ExecProcess, ListenerLoop
@@ -20,7 +20,7 @@ from svc.cli.events.options import ListenOptions, check_targets
 from svc.cli.events.register import Registrar
 from svc.cli.events.screen.printer import RecordPrinter
 from svc.cli.events.screen.streams import Printing
-from svc.cli.events.secrets import StoredSecrets, find_known_elsewhere
+from svc.cli.events.secrets import SECRETS_MAX, StoredSecrets, find_known_elsewhere, place_of
 from svc.cli.events.tunnel import ChosenTunnel, choose
 from svc.cli.framework.session import Session
 from svc.errors import CheckFailed, LocalError, NotFound
@@ -226,11 +226,9 @@ def _with_own_address(
 def _build_listening(
     session: Session, options: ListenOptions, chosen: ChosenTunnel | None
 ) -> Listening:
-    settings = session.settings
     way = chosen.way if chosen is not None else str(options.public_url or "local")
-    way = "given" if options.secrets else way
-    way = name_receiver(way, options.log)
-    return Listening(session.base_url.origin, settings.profile, settings.mode, way, options.events)
+    way = name_receiver("given" if options.secrets else way, options.log)
+    return Listening(*place_of(session)[:3], way, options.events)
 
 
 @contextmanager
@@ -295,7 +293,10 @@ def conclude(options: ListenOptions, ended: Ended, screen: RecordPrinter) -> Non
         stopped.told = True  # the summary says so
         raise stopped
     if options.command is not None and ended.exec_code != 0:
-        _tell_of_command(options, ended.exec_code)
+        code, how = "exec_failed", f"ended with exit code {ended.exec_code}"
+        if ended.exec_code is None:
+            code, how = "exec_timeout", f"was still running after {options.timeout or 0:g} s"
+        raise CheckFailed(f"The command of --exec {how}.", code=code, param="--exec")
     if ended.summary.until_reached is False and options.until is not None:
         what, count = options.until.glob, options.until.count
         missed_it = "was not forwarded" if ended.summary.pending else "did not come"
@@ -305,18 +306,6 @@ def conclude(options: ListenOptions, ended: Ended, screen: RecordPrinter) -> Non
             param="--until",
             hint=f"The log could not be read: {screen.log_away}" if screen.log_away else None,
         )
-
-
-def _tell_of_command(options: ListenOptions, code: int | None) -> None:
-    if code is None:
-        raise CheckFailed(
-            f"The command of --exec was still running after {options.timeout or 0:g} s.",
-            code="exec_timeout",
-            param="--exec",
-        )
-    raise CheckFailed(
-        f"The command of --exec ended with exit code {code}.", code="exec_failed", param="--exec"
-    )
 
 
 def _check_strictly(summary: Summary, missed: int) -> None:

@@ -19,7 +19,7 @@ from svc.listen.endpoints import EndpointTable, RegisteredEndpoint, every_endpoi
 from svc.listen.verify.diagnosis import KnownSecret
 from svc.state import Database
 
-_MOST: Final = 2  # while one is being replaced (promise R48)
+SECRETS_MAX: Final = 2  # while one is being replaced (promise R48)
 _OF_LOG: Final = "log_"
 _MOST_READ: Final = 4  # some keyrings ask for each item
 
@@ -48,7 +48,7 @@ def read_given(session: Session, *, piped: bool) -> tuple[str, ...]:
 
 
 def _check(parts: Sequence[str], source: str) -> tuple[str, ...]:
-    if len(parts) > _MOST:
+    if len(parts) > SECRETS_MAX:
         raise UsageError(f"{source} holds more than two signing secrets.", code="secret_invalid")
     return tuple(parse_signing_secret(part, source) for part in parts)
 
@@ -98,7 +98,7 @@ def load_secrets(session: Session, *, of_logs: bool = True) -> list[str]:
     ours = [
         one
         for one in _select_ours(session, every_endpoint(state))
-        if of_logs or not is_of_log(one.id)
+        if of_logs or not one.id.startswith(_OF_LOG)
     ]
     found = [one.secret for one in ours if one.secret is not None]
     stored = StoredSecrets(session, state)
@@ -151,11 +151,6 @@ def signing_secrets(
 def endpoint_of_log(name: str) -> str:
     """Returns the id under which svc's own secret for events of a log is stored."""
     return f"{_OF_LOG}{name}"
-
-
-def is_of_log(endpoint_id: str) -> bool:
-    """Returns whether an id is that of svc's own secret for a log, not of an endpoint."""
-    return endpoint_id.startswith(_OF_LOG)
 
 
 def find_known_elsewhere(session: Session, own: str | None) -> tuple[KnownSecret, ...]:

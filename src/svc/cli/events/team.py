@@ -8,7 +8,7 @@ with. `receive`, `listen --from`, `audit`, `log` and `svc doctor` open a log by 
 import re
 import socket
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Final
 
@@ -113,7 +113,11 @@ def open_log(session: Session, address: LogAddress) -> LogConnection:
         UsageError: SVC_LOG_CREDENTIALS holds no credentials.
     """
     check_installed()
-    credentials, context = _credentials(session, address), None
+    credentials, context = from_environment(session.env), None
+    if credentials is None:
+        # A log of this machine may need none.
+        with suppress(*(() if address.tls else (KeyStoreError,))):
+            credentials = load_credentials(session, address)
     if address.tls:
         from svc.client.wire import tls
 
@@ -190,15 +194,3 @@ def load_credentials(session: Session, address: LogAddress) -> Credentials | Non
             hint=f"If that is the same log: svc events log login {address}",
         )
     return Credentials.parse(texts.pop(), "The keyring") if texts else None
-
-
-def _credentials(session: Session, address: LogAddress) -> Credentials | None:
-    given = from_environment(session.env)
-    if given is not None:
-        return given
-    try:
-        return load_credentials(session, address)
-    except KeyStoreError:
-        if address.tls:
-            raise
-        return None  # a log of this machine may need none

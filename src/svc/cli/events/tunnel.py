@@ -16,7 +16,7 @@ from svc.listen.tunnels.cloudflared import Cloudflared
 from svc.listen.tunnels.ngrok import Ngrok
 from svc.listen.tunnels.program import find_installed
 from svc.listen.tunnels.provider import Provider
-from svc.listen.tunnels.ssh import Ssh, SshDestination
+from svc.listen.tunnels.ssh import Ssh
 
 _OWN: Final = "or run any tunnel and name it: --public-url https://... --port 4000"
 
@@ -98,9 +98,17 @@ def _choose_explicit(
 
 
 def _provider(wanted: TunnelOption, public_url: BaseUrl | None) -> tuple[Provider, BaseUrl | None]:
-    if wanted.destination is not None:
-        address = _server_address(wanted.destination, public_url)
-        return Ssh(wanted.destination, str(address)), address
+    server = wanted.destination
+    if server is not None:
+        if public_url is None and server.public_url is None:
+            raise UsageError(
+                f"{server.host} does not say under which address its web server is known.",
+                code="public_url_missing",
+                param="--public-url",
+                hint=f"Name what leads to 127.0.0.1:{server.port} there: --public-url https://...",
+            )
+        address = public_url or BaseUrl.parse(server.public_url or "")
+        return Ssh(server, str(address)), address
     if wanted.kind == "ngrok":
         return Ngrok(str(public_url) if public_url else None), public_url
     if public_url is not None:
@@ -110,19 +118,6 @@ def _provider(wanted: TunnelOption, public_url: BaseUrl | None) -> tuple[Provide
             hint="Run your own Cloudflare tunnel and use --tunnel none with --public-url",
         )
     return Cloudflared(), None
-
-
-def _server_address(server: SshDestination, public_url: BaseUrl | None) -> BaseUrl:
-    if public_url is not None:
-        return public_url
-    if server.public_url is None:
-        raise UsageError(
-            f"{server.host} does not say under which address its web server is known.",
-            code="public_url_missing",
-            param="--public-url",
-            hint=f"Name what leads to 127.0.0.1:{server.port} there: --public-url https://...",
-        )
-    return BaseUrl.parse(server.public_url)
 
 
 def _is_reached(session: Session, options: ListenOptions, *, sandbox: bool) -> bool:

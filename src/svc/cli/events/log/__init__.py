@@ -104,10 +104,9 @@ def refill(
 
     $ svc events log refill --to nats+tls://log.example.com/shop --since 7d
     """
-    address, settings = LogAddress.parse(to, "--to"), session.settings
-    mode = settings.mode
+    address, mode = LogAddress.parse(to, "--to"), session.settings.mode
     begin = moments(session, local=True).read(since, "--since").begin.timestamp()
-    found = copies(session.state(), session.base_url.origin, settings.profile, mode, begin)
+    found = copies(session.state(), *place_of(session)[:3], begin)
     with open_log(session, address) as connection:
         keys = examine(session, connection, writes=session.base_url.origin)
         trust = Trust(address.stream(mode), keys)
@@ -123,14 +122,10 @@ def forget_(session: Session, log: str = READ_LOG) -> None:
 
     $ svc events log forget --from nats+tls://log.example.com/shop
     """
-    address, settings = LogAddress.parse(log, "--from"), session.settings
-    uses = (
-        LogUse(str(address), fills=True),
-        LogUse(address.stream(settings.mode), fills=False),
-    )
-    known = list_positions(
-        session.state(), session.base_url.origin, settings.profile, settings.mode
-    )
+    address, place = LogAddress.parse(log, "--from"), place_of(session)
+    read = LogUse(address.stream(place.mode), fills=False)
+    uses = (LogUse(str(address), fills=True), read)
+    known = list_positions(session.state(), *place[:3])
     ours = [scope for scope, one in known.items() if one.in_use and log_of(scope) in uses]
     forget(session.state(), ours)
     session.out.value({"object": "log_forgotten", "address": str(address), "listeners": len(ours)})
@@ -143,10 +138,8 @@ def position_here(session: Session, address: LogAddress) -> Position | None:
     """
     if not session.paths.has_state:
         return None
-    settings = session.settings
-    known = list_positions(
-        session.state(), session.base_url.origin, settings.profile, settings.mode
-    )
-    ours = LogUse(address.stream(settings.mode), fills=False)
+    place = place_of(session)
+    known = list_positions(session.state(), *place[:3])
+    ours = LogUse(address.stream(place.mode), fills=False)
     read = (one.position for scope, one in known.items() if one.position and log_of(scope) == ours)
     return max(read, key=lambda place: place.seq, default=None)

@@ -118,20 +118,21 @@ class RecordPrinter:
         if isinstance(record, Rejected):
             if record.reason == "not_stored":
                 return  # said once, as the state of the store
-            self._lines.interrupt()
-            self._stderr.write_masked(self._warnings.rejected(record))
+            text = self._warnings.rejected(record)
         elif isinstance(record, TunnelUp | TunnelDown):
-            if isinstance(record, TunnelDown) or not self._quiet:
-                self._lines.interrupt()
-                self._stderr.write_masked(self._warnings.tunnel(record))
+            if self._quiet and isinstance(record, TunnelUp):
+                return
+            text = self._warnings.tunnel(record)
         elif isinstance(record, BugMet | StoreState):
-            self._lines.interrupt()
-            self._stderr.write_masked(self._warnings.trouble(record))
+            text = self._warnings.trouble(record)
         elif isinstance(record, LogState | Missed | LogReplaced):
-            self._lines.interrupt()
-            self._stderr.write_masked(self._warnings.log(record))
-        elif text := self._text(record):
-            self._stdout.write_masked(text)
+            text = self._warnings.log(record)
+        else:
+            if text := self._text(record):
+                self._stdout.write_masked(text)
+            return
+        self._lines.interrupt()
+        self._stderr.write_masked(text)
 
     def _text(self, record: ListenerRecord) -> str:
         match record:
@@ -158,12 +159,14 @@ _STOP = "(Ctrl-C to stop)"
 
 def welcome(ready: Ready, options: ListenOptions, endpoint: Endpoint, layout: LineLayout) -> str:
     """Formats the first lines: source, targets, and where the signing secret is."""
-    lines = [
-        *_first(ready, options, layout),
-        *_way_in(ready, endpoint),
-        _secret(endpoint, options),
-        *_describe_left(ready.pending, options),
-    ]
+    lines = _first(ready, options, layout)
+    if endpoint.id is None:  # it has to be entered somewhere, or a tunnel has to lead to it
+        lines.append(f"Waiting for deliveries at {ready.url}")
+    lines.append(_secret(endpoint, options))
+    if ready.pending:
+        events = f"{ready.pending} event{'s' if ready.pending > 1 else ''} of an earlier run"
+        alone = f"Left alone: {events}: svc events inbox --pending"
+        lines.append(f"Forwarding {events} first." if options.resume else alone)
     return _fit(lines, layout)
 
 
@@ -203,20 +206,6 @@ def _first(ready: Ready, options: ListenOptions, layout: LineLayout) -> list[str
     if layout.width is None or cells(whole) <= layout.width:
         return [whole]
     return [f"{what}  {_STOP}", f"  to {ready.targets[0]}"]
-
-
-def _describe_left(waiting: int, options: ListenOptions) -> list[str]:
-    if not waiting:
-        return []
-    events = f"{waiting} event{'s' if waiting > 1 else ''} of an earlier run"
-    if options.resume:
-        return [f"Forwarding {events} first."]
-    return [f"Left alone: {events}: svc events inbox --pending"]
-
-
-def _way_in(ready: Ready, endpoint: Endpoint) -> list[str]:
-    """An address that the user has to enter somewhere, or that a tunnel has to lead to."""
-    return [f"Waiting for deliveries at {ready.url}"] if endpoint.id is None else []
 
 
 def _secret(endpoint: Endpoint, options: ListenOptions) -> str:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from svc.cli.events.screen.answer import words_of
+from svc.cli.events.screen.lines import words_of
 
 DJANGO = b"""<!DOCTYPE html>
 <html lang="en"><head><title>KeyError
