@@ -60,7 +60,7 @@ class EvidenceList(Sequence[Evidence]):
         self._source_of = array("I")
         self._equal: dict[int, list[int]] = {}  # of one idempotency key, by each of the numbers
         self._newest: dict[int, float] = {}  # the latest time of each outcome
-        # Of requests to a sandbox, by outcome: times by both clocks, of which none is later in both.
+        # Of requests to a sandbox, by outcome: times by both clocks; none is later in both.
         self._dated = defaultdict[int, list[tuple[float, float]]](list)
         for one in evidence:
             self.append(one)
