@@ -81,21 +81,9 @@ class _Sending(NamedTuple):
         return self._replace(is_open=self.is_open or finding.meaning.is_open, server_time=served)
 
 
-class AttemptRecord(NamedTuple):
-    """One line of `--verbose`; without headers and body, so that it holds no secret.
-
-    Attributes:
-        error: the reason if no answer came.
-        milliseconds: from before connecting to the end of the answer.
-    """
-
-    method: str
-    path: str
-    attempt: int
-    status: int | None
-    error: str | None
-    milliseconds: float
-    request_id: str | None
+# Called with a call, the number of an attempt, its result and the milliseconds from before
+# connecting to the end of the answer.
+OnAttempted = Callable[[Call, int, AttemptResult, float], None]
 
 
 class Client(WireOwner):
@@ -139,7 +127,7 @@ class Client(WireOwner):
         new_key: Callable[[], str] = uuid4,
         wire: Wire | None = None,
         auth: Auth = "bearer",
-        on_attempt: Callable[[AttemptRecord], None] | None = None,
+        on_attempt: OnAttempted | None = None,
         proxy: str | None = None,
         ca_bundle: str | None = None,
         quota: RetryQuota | None = None,
@@ -325,17 +313,7 @@ class Client(WireOwner):
         if finding.meaning in _OUT_OF_STEP:
             self._wire.close()  # the next answer on this connection might be another's as well
         if self._on_attempt is not None:
-            self._on_attempt(
-                AttemptRecord(
-                    call.method,
-                    call.path,
-                    attempt,
-                    finding.status,
-                    finding.detail or None,
-                    (self.clock.monotonic() - begun) * 1000,
-                    finding.request_id,
-                )
-            )
+            self._on_attempt(call, attempt, finding, (self.clock.monotonic() - begun) * 1000)
         return finding
 
     def _decide(self, call: Call, finding: AttemptResult, progress: CallProgress) -> float | Reason:

@@ -16,7 +16,7 @@ from typing import Any, Final, ParamSpec
 P = ParamSpec("P")
 
 _SPAN_SECONDS: Final = 60.0
-_BUGS_MAX: Final = 100  # the same one in a minute: then going on helps no one
+BUGS_MAX: Final = 100  # the same one in a minute: then going on helps no one
 
 
 def own(step: Callable[P, object], end: Callable[[], None] | None = None) -> Callable[P, None]:
@@ -61,17 +61,12 @@ class BugCounter:
     def count(self, error: BaseException, now: float) -> int:
         """Counts one bug; returns how many of its kind came in the last minute, at most 100."""
         times = self._times.setdefault(
-            (type(error).__name__, place_of(error)), deque(maxlen=_BUGS_MAX)
+            (type(error).__name__, place_of(error)), deque(maxlen=BUGS_MAX)
         )
         times.append(now)
         while now - times[0] > _SPAN_SECONDS:
             times.popleft()
         return len(times)
-
-    @staticmethod
-    def is_too_many(count: int) -> bool:
-        """Returns whether a bug came so often that the listener has to end."""
-        return count >= _BUGS_MAX
 
 
 def place_of(error: BaseException) -> str:

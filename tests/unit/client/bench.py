@@ -4,7 +4,7 @@ from typing import Any
 
 from support.clocks import ManualClock
 from svc.base_url import BaseUrl
-from svc.client.client import AttemptRecord, Client
+from svc.client.client import Client
 from svc.client.exchange import Deadline, Failure, RawReply, WireRequest
 
 KEY = "sk_test_canary"
@@ -43,7 +43,7 @@ class Bench:
     def __init__(self, *results: RawReply | Failure, **options: Any) -> None:
         self.clock = ManualClock()
         self.wire = FakeWire(self.clock, *results)
-        self.records: list[AttemptRecord] = []
+        self.records: list[int] = []  # the numbers of the attempts that were told
         self.client = Client(
             BaseUrl.parse(options.pop("url", "https://api.example.com")),
             options.pop("key", KEY),
@@ -52,7 +52,7 @@ class Bench:
             wire=self.wire,
             random=lambda: 0.5,
             new_key=lambda: "key-1",
-            on_attempt=self.records.append,
+            on_attempt=lambda _call, number, *_: self.records.append(number),
             **options,
         )
 

@@ -149,7 +149,7 @@ def test_a_passing_fault_ends_well(
     assert answer.attempts == made.attempts == attempts
     assert (answer.status, answer.request_id, answer.idempotency_key) == (200, "req_1", "key-1")
     assert len(set(made.wire.requests)) == 1
-    assert [record.attempt for record in made.records] == list(range(1, attempts + 1))
+    assert made.records == list(range(1, attempts + 1))
     assert len(made.clock.slept) == attempts - 1
 
 

@@ -16,8 +16,10 @@ from svc.cli.batch.rows import BatchInput
 from svc.cli.framework.control import ServedClock
 from svc.cli.framework.progress import LiveLine, bar
 from svc.cli.framework.session import Session
-from svc.client.client import AttemptRecord, Client
+from svc.client.call import Call
+from svc.client.client import Client
 from svc.client.request import check_version
+from svc.client.retry import AttemptResult
 from svc.delivery.journal.entry import Charge, KeyEquivalence
 from svc.delivery.journal.journal import Journal
 from svc.delivery.plan import BatchPlan
@@ -80,10 +82,10 @@ def _connector(session: Session, rate: Rate, quota: SharedQuota) -> Callable[[],
     """Returns the function that creates a worker's client; the keyring is read here, once."""
     secret = session.key.secret
 
-    def attempted(record: AttemptRecord) -> None:
-        if record.status == _LIMITED:
+    def attempted(_call: Call, _attempt: int, result: AttemptResult, _took: float) -> None:
+        if result.status == _LIMITED:
             rate.was_limited()
-        elif record.status is not None:
+        elif result.status is not None:
             rate.note_success()
 
     def connect() -> Client:

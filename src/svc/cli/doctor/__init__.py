@@ -27,7 +27,7 @@ from svc.cli.framework.app import make_app, works_with_invalid_config
 from svc.cli.framework.options import flag, option
 from svc.cli.framework.session import Session
 from svc.errors import CheckFailed, LocalError, SvcError
-from svc.listen.inbox.listeners import list_positions
+from svc.listen.inbox.listeners import list_listeners
 from svc.listen.names import log_of
 from svc.service.facts import WEBHOOK_BODY_MAX
 
@@ -152,7 +152,7 @@ def _find_logs(session: Session) -> dict[str, bool]:
     settings = session.settings
     if not session.paths.has_state or settings.address is None:
         return {}
-    known = list_positions(
+    known = list_listeners(
         session.state(), settings.address.origin, settings.profile, settings.mode
     )
     logs: dict[str, bool] = {}

@@ -24,7 +24,7 @@ from svc.listen.listener import Listener
 from svc.listen.output_records import EventReceived, ListenerRecord, Rejected, TunnelDown, TunnelUp
 from svc.listen.owners import own
 from svc.listen.tunnels.provider import Down, Up
-from svc.listen.tunnels.tunnel import Tunnel, TunnelBroken, TunnelChange
+from svc.listen.tunnels.tunnel import Tunnel, TunnelChange
 
 WAIT_SECONDS: Final = 10.0  # until an endpoint is asked for again
 
@@ -155,8 +155,8 @@ class TunnelLink(EndpointLink):
         loop = asyncio.get_running_loop()
 
         def show(change: TunnelChange, moved: Endpoint | None) -> None:
-            if isinstance(change, TunnelBroken):
-                fail(change.error)
+            if isinstance(change, Exception):
+                fail(change)
                 return
             if isinstance(change, Up) and moved is not None:
                 self._move(listener, BaseUrl.parse(change.url), moved)

@@ -25,7 +25,7 @@ from svc.errors import LocalError, system_words
 from svc.listen.inbox.interfaces import Inbox
 from svc.listen.listener import Listener, OpenSource
 from svc.listen.output_records import BugMet, ListenerRecord, Ready, Summary
-from svc.listen.owners import BugCounter, own, own_task, place_of
+from svc.listen.owners import BUGS_MAX, BugCounter, own, own_task, place_of
 from svc.listen.plan import ListenerPlan
 from svc.system import loops
 from svc.system.processes import Group, build_group_options, job_of, notify_systemd
@@ -245,7 +245,7 @@ class ListenerLoop:
         if not isinstance(error, Exception):
             error = RuntimeError(str(context.get("message", "the event loop")))
         count = self._bugs.count(error, self.session.clock.monotonic())
-        if self._bugs.is_too_many(count):
+        if count >= BUGS_MAX:
             self._fail(error)
         elif count.bit_count() == 1:  # the first one, the second, the fourth ...: not each of them
             name, place = type(error).__name__, place_of(error)

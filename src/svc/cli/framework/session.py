@@ -20,10 +20,10 @@ from svc.service.facts import SANDBOX_KEYS, Mode
 if TYPE_CHECKING:
     from svc.cli.framework.inputs import ReadFile
     from svc.client.call import Call
-    from svc.client.client import AttemptRecord, Client
+    from svc.client.client import Client, OnAttempted
     from svc.client.reply import Reply
     from svc.client.request import Prepared
-    from svc.client.retry import RetryQuota
+    from svc.client.retry import AttemptResult, RetryQuota
     from svc.keys.facts import KeyFacts
     from svc.keys.places import KeyPlace, Slot
     from svc.keys.resolve import ResolvedKey
@@ -255,7 +255,7 @@ class Session(Invocation):
         secret: str | None = None,
         mode: Mode | None = None,
         quota: "RetryQuota | None" = None,
-        on_attempt: "Callable[[AttemptRecord], None] | None" = None,
+        on_attempt: "OnAttempted | None" = None,
         on_reply: "Callable[[Reply], None] | None" = None,
     ) -> "Client":
         """A client of the service; use it in a `with` block.
@@ -272,9 +272,9 @@ class Session(Invocation):
         if self.given.everywhere.verbose:
             listeners.append(self._tell_attempt)
 
-        def attempted(record: "AttemptRecord") -> None:
+        def attempted(call: "Call", attempt: int, result: "AttemptResult", took: float) -> None:
             for each in listeners:
-                each(record)
+                each(call, attempt, result, took)
 
         return Client(
             self.base_url,
@@ -293,10 +293,13 @@ class Session(Invocation):
             show_progress=self.show_progress(),
         )
 
-    def _tell_attempt(self, record: "AttemptRecord") -> None:
-        what = str(record.status) if record.status is not None else record.error
-        line = f"{record.method} {record.path}  attempt {record.attempt}  {what}"
-        line += f"  {record.milliseconds:.0f} ms  {record.request_id or ''}"
+    def _tell_attempt(
+        self, call: "Call", attempt: int, result: "AttemptResult", took: float
+    ) -> None:
+        """Prints a line of `--verbose`; without headers and body, so that it holds no secret."""
+        what = result.status if result.status is not None else result.detail or None
+        line = f"{call.method} {call.path}  attempt {attempt}  {what}"
+        line += f"  {took:.0f} ms  {result.request_id or ''}"
         if "waiting" in vars(self):
             self.waiting.hide()
         with suppress(OSError):  # stderr is closed, or the disk is full: the request goes on

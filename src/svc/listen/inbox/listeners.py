@@ -29,7 +29,7 @@ _IS_OPEN: Final = """
 FROM targets JOIN ledger ON target = targets.id AND state < 4
 WHERE targets.listener = listeners.id"""
 _KNOWN: Final = f"""
-SELECT scope, endpoint_id, IIF(port IS NULL, '', targets) AS targets,
+SELECT scope, endpoint_id, targets, port, path, position_seq, position_id,
   EXISTS (SELECT 1 {_IS_OPEN}) AS waiting
 FROM listeners WHERE origin = ? AND profile = ? AND mode = ?"""  # noqa: S608  no input in it
 
@@ -100,26 +100,45 @@ def remember(
         )
 
 
-class PastListener(NamedTuple):
+class KnownListener(NamedTuple):
     """A listener that has run.
 
     Attributes:
         targets: in JSON; empty if it has never got a port.
         waiting: whether events are left to forward.
+        position: of the last event that it has read in a log; None for one that reads no log.
+        address: the address of the log, as last given.
+        in_use: False after `forget`: `svc doctor` no longer checks the log.
     """
 
     endpoint_id: str | None
     targets: str
     waiting: bool
+    position: Position | None
+    address: str | None
+    in_use: bool
 
 
-def list_known(state: Database, listening: Listening) -> dict[str, PastListener]:
-    """Returns the listeners of a kind that have run or are running, by scope."""
-    rows = state.rows(_KNOWN, (listening.origin, listening.profile, listening.mode))
-    found = {
-        row["scope"]: PastListener(row["endpoint_id"], row["targets"], bool(row["waiting"]))
-        for row in rows
+def list_listeners(
+    state: Database, origin: str, profile: str, mode: str
+) -> dict[str, KnownListener]:
+    """Returns all listeners of a profile that have run or are running, by scope."""
+    return {
+        row["scope"]: KnownListener(
+            row["endpoint_id"],
+            row["targets"] if row["port"] is not None else "",
+            bool(row["waiting"]),
+            None if row["position_seq"] is None else position_of(row),
+            row["path"],
+            row["port"] is not None,
+        )
+        for row in state.rows(_KNOWN, (origin, profile, mode))
     }
+
+
+def list_known(state: Database, listening: Listening) -> dict[str, KnownListener]:
+    """Returns the listeners of a kind that have run or are running, by scope."""
+    found = list_listeners(state, listening.origin, listening.profile, listening.mode)
     scopes = takewhile(found.__contains__, map(listening.scope, count()))
     return {scope: found[scope] for scope in scopes}
 
@@ -160,37 +179,6 @@ def list_waiting(state: Database, origin: str | None, profile: str, mode: str) -
         for row in rows
         if row["waiting"]
     ]
-
-
-class LogPosition(NamedTuple):
-    """A listener's position in a log.
-
-    Attributes:
-        position: of the last event that it has read; None for a listener that reads no log.
-        address: the address of the log, as last given.
-        in_use: False after `forget`: `svc doctor` no longer checks the log.
-    """
-
-    position: Position | None
-    address: str | None
-    in_use: bool
-
-
-def list_positions(state: Database, origin: str, profile: str, mode: str) -> dict[str, LogPosition]:
-    """Returns the positions of all listeners of a profile, by scope."""
-    rows = state.rows(
-        "SELECT scope, port, path, position_seq, position_id FROM listeners"
-        " WHERE origin = ? AND profile = ? AND mode = ?",
-        (origin, profile, mode),
-    )
-    return {
-        row["scope"]: LogPosition(
-            None if row["position_seq"] is None else position_of(row),
-            row["path"],
-            row["port"] is not None,
-        )
-        for row in rows
-    }
 
 
 def forget(state: Database, scopes: Sequence[str]) -> None:

@@ -7,7 +7,7 @@ import os
 import re
 from typing import Final
 
-from svc.listen.tunnels.provider import Down, LastWords, TunnelSign, Up
+from svc.listen.tunnels.provider import Down, LogReader, TunnelSign, Up
 
 # A line is time, level and message. Behind a message stand fields, and in them what a stranger
 # asked for, as he wrote it: each pattern is looked for where a message begins.
@@ -53,7 +53,7 @@ class Cloudflared:
         return CloudflaredReader()
 
 
-class CloudflaredReader(LastWords):
+class CloudflaredReader(LogReader):
     """Reads lines such as `2026-09-30T02:32:21Z INF Registered tunnel connection connIndex=0`."""
 
     def __init__(self) -> None:
@@ -62,7 +62,6 @@ class CloudflaredReader(LastWords):
         self._connections: set[str] = set()
 
     def read(self, line: str) -> TunnelSign | None:
-        """Reads the next line of the log; returns the change that it reports, if any."""
         parts = _LINE.fullmatch(line)
         if parts is None:
             self._trouble = line.strip() or self._trouble

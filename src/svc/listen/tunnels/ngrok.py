@@ -7,7 +7,7 @@ import json
 from dataclasses import dataclass
 from typing import Any, ClassVar, Final
 
-from svc.listen.tunnels.provider import Down, LastWords, TunnelSign, Up
+from svc.listen.tunnels.provider import Down, LogReader, TunnelSign, Up
 
 _LOST: Final = (
     "session closed, starting reconnect loop",
@@ -37,7 +37,7 @@ class Ngrok:
         return NgrokReader()
 
 
-class NgrokReader(LastWords):
+class NgrokReader(LogReader):
     """Reads lines such as `{"lvl":"info","msg":"started tunnel","url":"https://..."}`."""
 
     def __init__(self) -> None:
@@ -45,7 +45,6 @@ class NgrokReader(LastWords):
         self._address: str | None = None
 
     def read(self, line: str) -> TunnelSign | None:
-        """Reads the next line of the log; returns the change that it reports, if any."""
         fields = _fields(line)
         if fields is None:
             self._trouble = line.strip() or self._trouble

@@ -25,19 +25,8 @@ class Down:
 TunnelSign = Up | Down
 
 
-class LogReader(Protocol):
-    """Reads the log of one run of a program."""
-
-    @property
-    def said(self) -> str:
-        """The program's own words that explain best why there is no tunnel; or empty."""
-
-    def read(self, line: str) -> TunnelSign | None:
-        """Reads the next line of the log; returns the change that it reports, if any."""
-
-
-class LastWords:
-    """What a program has said: `said` is its last error or warning, else its last line."""
+class LogReader:
+    """Reads the log of one run of a program, and keeps what it said last."""
 
     def __init__(self) -> None:
         self._news = ""
@@ -45,8 +34,12 @@ class LastWords:
 
     @property
     def said(self) -> str:
-        """What explains best why there is no tunnel."""
+        """Its last error or warning, else its last line: what explains best why it is not up."""
         return self._trouble or self._news
+
+    def read(self, line: str) -> TunnelSign | None:
+        """Reads the next line of the log; returns the change that it reports, if any."""
+        raise NotImplementedError
 
 
 class Provider(Protocol):

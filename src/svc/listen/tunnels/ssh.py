@@ -10,7 +10,7 @@ from typing import ClassVar, Final
 
 from svc.errors import UsageError
 from svc.listen.tunnels import REMOTE_PORT
-from svc.listen.tunnels.provider import TunnelSign, Up
+from svc.listen.tunnels.provider import LogReader, TunnelSign, Up
 from svc.system import PORT_MAX
 
 # No part may begin with a dash: nothing here can become an option of ssh.
@@ -92,16 +92,15 @@ class Ssh:
         return SshReader(self.url)
 
 
-class SshReader:
+class SshReader(LogReader):
     """Reads what `ssh -v` writes; a loss is the end of the program."""
 
     def __init__(self, url: str) -> None:
+        super().__init__()
         self._url = url
-        self.said = ""  # the last line that is no chatter
 
     def read(self, line: str) -> TunnelSign | None:
-        """Reads the next line of the log; returns the change that it reports, if any."""
         text = line.strip()
         if text and not text.startswith(_CHATTER):
-            self.said = text
+            self._news = text
         return Up(self._url) if _READY.match(text) else None

@@ -7,7 +7,6 @@ changes or leads nowhere.
 import threading
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from queue import Empty, SimpleQueue
 from typing import Final, Self
 
@@ -24,14 +23,8 @@ _SECONDS_TO_JOIN: Final = 1.0
 _WORDS_MAX: Final = 300
 
 
-@dataclass(frozen=True, slots=True)
-class TunnelBroken:
-    """The tunnel has failed for good: no new attempt is made."""
-
-    error: Exception
-
-
-TunnelChange = Up | Down | TunnelBroken
+# With an exception the tunnel has failed for good: no new attempt is made.
+TunnelChange = Up | Down | Exception
 
 
 class Tunnel:
@@ -181,7 +174,7 @@ class Tunnel:
 
     def _fail(self, error: Exception) -> None:
         if self._been_up:
-            self._notify(TunnelBroken(error))
+            self._notify(error)
         else:
             known = error if isinstance(error, NetworkError) else NetworkError(str(error))
             self._first.put(known)

@@ -17,7 +17,7 @@ from svc.errors import Forbidden, NetworkError
 from svc.listen.listener import Listener
 from svc.listen.output_records import ListenerRecord, TunnelDown, TunnelUp
 from svc.listen.tunnels.provider import Down, Up
-from svc.listen.tunnels.tunnel import Tunnel, TunnelBroken, TunnelChange
+from svc.listen.tunnels.tunnel import Tunnel, TunnelChange
 
 NEW = "whsec_test_Zq8LmX2vTn5RkW9yB4cJ7dHs"
 
@@ -130,4 +130,4 @@ def test_service_that_is_away_is_asked_again() -> None:
 def test_broken_tunnel_ends_the_listener() -> None:
     """What no new attempt will mend, such as a key without the permission, is an error."""
     refused = Forbidden("The key may not register endpoints.")
-    assert followed(_EndpointService(), TunnelBroken(refused))[1] == [refused]
+    assert followed(_EndpointService(), refused)[1] == [refused]

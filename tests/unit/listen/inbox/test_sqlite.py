@@ -32,7 +32,7 @@ from svc.errors import LocalError
 from svc.listen.forward.pump import ForwardOptions
 from svc.listen.inbox.history import InboxFilter, InboxHistory, InboxScope
 from svc.listen.inbox.interfaces import Batch, InboundEvent, Position, StoreResult, TargetRest
-from svc.listen.inbox.listeners import list_positions
+from svc.listen.inbox.listeners import list_listeners
 from svc.listen.inbox.sqlite import SqliteInbox
 from svc.listen.verify.verify import Delivery, read_facts
 from svc.state import Database, Tx
@@ -569,7 +569,7 @@ def test_reading_of_a_log_begins_where_it_is_told_to(state: Database) -> None:
     one.begin_at(Position(3, "evt_3"))
     assert (one.position(), two.position()) == (Position(3, "evt_3"), None)
     one.store(Batch([from_log(5, 3)]))
-    found = list_positions(state, "http://a", "shop", "test")
+    found = list_listeners(state, "http://a", "shop", "test")
     assert {scope: one.position for scope, one in found.items()} == {
         "one": Position(5, "evt_5"),
         "two": None,
@@ -579,7 +579,7 @@ def test_reading_of_a_log_begins_where_it_is_told_to(state: Database) -> None:
         ("http://a", "x", "test"),
         ("http://a", "shop", "live"),
     ):
-        assert list_positions(state, *other) == {}
+        assert list_listeners(state, *other) == {}
 
 
 def test_two_copies_of_a_failed_event_take_it_up_once(state: Database) -> None:

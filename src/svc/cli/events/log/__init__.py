@@ -18,7 +18,7 @@ from svc.cli.framework.session import Session
 from svc.errors import CheckFailed
 from svc.listen.inbox.history import copies
 from svc.listen.inbox.interfaces import Position
-from svc.listen.inbox.listeners import forget, list_positions
+from svc.listen.inbox.listeners import forget, list_listeners
 from svc.listen.log import inboxes
 from svc.listen.log.address import LogAddress
 from svc.listen.log.credentials import Credentials
@@ -125,7 +125,7 @@ def forget_(session: Session, log: str = READ_LOG) -> None:
     address, place = LogAddress.parse(log, "--from"), place_of(session)
     read = LogUse(address.stream(place.mode), fills=False)
     uses = (LogUse(str(address), fills=True), read)
-    known = list_positions(session.state(), *place[:3])
+    known = list_listeners(session.state(), *place[:3])
     ours = [scope for scope, one in known.items() if one.in_use and log_of(scope) in uses]
     forget(session.state(), ours)
     session.out.value({"object": "log_forgotten", "address": str(address), "listeners": len(ours)})
@@ -139,7 +139,7 @@ def position_here(session: Session, address: LogAddress) -> Position | None:
     if not session.paths.has_state:
         return None
     place = place_of(session)
-    known = list_positions(session.state(), *place[:3])
+    known = list_listeners(session.state(), *place[:3])
     ours = LogUse(address.stream(place.mode), fills=False)
     read = (one.position for scope, one in known.items() if one.position and log_of(scope) == ours)
     return max(read, key=lambda place: place.seq, default=None)
