@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
-from types import SimpleNamespace, TracebackType
+from types import TracebackType
 from typing import Any, Final, NamedTuple, Self
 
 from simulation.judge import Judge, ViolationError
@@ -180,10 +180,9 @@ class History:
 
         def run(session: Session) -> None:
             path.write_bytes(data)
-            context: Any = SimpleNamespace(obj=session)
             operation = wishes[0].operation
             batch.batch(
-                context,
+                session,
                 operation=operation,
                 file=str(path),
                 concurrency=size,
@@ -234,8 +233,7 @@ class History:
         def run(session: Session) -> None:
             session.given.everywhere.profile = None
             session.given.everywhere.yes = yes
-            context: Any = SimpleNamespace(obj=session)
-            requests.resume(context, identifier)
+            requests.resume(session, identifier)
 
         return _Started(
             f"requests resume {identifier}{' --yes' * yes}",

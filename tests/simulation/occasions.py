@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
-from types import SimpleNamespace, TracebackType
+from types import TracebackType
 from typing import Any, Final, Self
 
 from simulation.history import EndedHistory, Shortening
@@ -233,8 +233,7 @@ class Months:
 
         def command(session: Session) -> None:
             session.given.write.data = [f"{k}:={json.dumps(v)}" for k, v in row.body.items()]
-            context: Any = SimpleNamespace(obj=session, command_path="svc")
-            parsed("refunds.create")(context)
+            parsed("refunds.create")(session)
 
         if self._effects(row, one.label) == 0 and not self._is_open(row):
             self._say(row, one.label)
@@ -334,7 +333,7 @@ class Months:
 
         def command(session: Session) -> None:
             batch.batch(
-                SimpleNamespace(obj=session),
+                session,
                 operation="refunds.create",
                 file=str(path),
                 concurrency=self._random.choice((1, 3)),
@@ -394,7 +393,7 @@ class Months:
             if row["state"] in ("open", "unknown") and row["batch_id"] in (None, *ids):
 
                 def command(session: Session, identifier: str = row["id"]) -> None:
-                    requests.resume(SimpleNamespace(obj=session), identifier)
+                    requests.resume(session, identifier)
 
                 self._command(f"requests resume {row['id']}", number, command)
 

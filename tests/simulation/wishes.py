@@ -93,9 +93,8 @@ def single(wish: Wish, random: Random, folder: Path) -> tuple[str, Command]:
     def command(session: Session) -> None:
         given = session.given.write
         given.form = form
-        context: Any = SimpleNamespace(obj=session, command_path="svc")
         if way == "options":
-            _typed(wish)(context)
+            _typed(wish)(session)
             return
         if way == "body":
             file = folder / "body.json"
@@ -104,9 +103,9 @@ def single(wish: Wish, random: Random, folder: Path) -> tuple[str, Command]:
         else:
             given.data = [f"{name}{mark}{value}" for name, mark, value in pairs]
         if way == "post":
-            post.post(context, wish.path)
+            post.post(session, wish.path, over_limit=False)
         else:
-            _bare(wish)(context)
+            _bare(wish)(session)
 
     return f"{wish.operation} {wish.target} {wish.amount} by {way}{' --form' * form}", command
 
@@ -160,10 +159,10 @@ def _bare(wish: Wish) -> Callable[[Any], None]:
     return parsed(wish.operation)
 
 
-def parsed(operation: str, **given: Any) -> Callable[[Any], None]:
+def parsed(operation: str, **given: Any) -> Callable[[Session], None]:
     """A command as the parser calls it: with every option, None where nothing was given."""
     every = {**{row.key: None for row in options_of(operation)}, **given}
-    return lambda context: _taking(operation)(ctx=context, **every)
+    return lambda session: _taking(operation)(session=SimpleNamespace(obj=session), **every)
 
 
 @cache
