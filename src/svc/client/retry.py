@@ -1,6 +1,6 @@
 """Decides after each attempt whether and when to try again (promises R6-R8, R11).
 
-`client` asks `decide` after each attempt: a wait in seconds, or the `Reason` to stop.
+`client` asks `decide` after each attempt: a `Retry` with its wait, or a `Stop` with its reason.
 `connect_seconds` divides the deadline among the attempts. The functions are pure.
 """
 
@@ -95,15 +95,15 @@ _IN_PROGRESS = ("in_use", "in_progress")  # ends of a code: a request with the k
 
 
 class Reason(Enum):
-    """The reason why there is no further attempt, in the words of the error."""
+    """The reason why there is no further attempt."""
 
     ANSWERED = "the answer is final"
     ATTEMPTS = "every attempt was used"
     DEADLINE = "the time is up"
-    RETRY_AFTER = "it asks for a longer wait than there is time"
-    QUOTA = "too many requests of this run needed another attempt"
-    KEY_AGE = "the idempotency key is too old to send it again"
-    CLOCK_BEHIND = "the clock was put back, so that the idempotency key's age is not known"
+    RETRY_AFTER = "the service asks for a longer wait than there is time"
+    QUOTA = "too many other requests needed another attempt"
+    KEY_AGE = "the idempotency key is too old to repeat safely"
+    CLOCK_BEHIND = "the clock was put back, so that the key's age is unknown"
 
 
 class RetryQuota(Protocol):
@@ -114,6 +114,18 @@ class RetryQuota(Protocol):
 
     def give(self) -> None:
         """Returns a little to the quota after a success."""
+
+
+class Retry(NamedTuple):
+    """The decision to try again after some seconds."""
+
+    after: float
+
+
+class Stop(NamedTuple):
+    """The decision to make no further attempt."""
+
+    reason: Reason
 
 
 class CallProgress(NamedTuple):
@@ -158,23 +170,23 @@ def decide(
     method: str,
     retry_after: float | None,
     random: Callable[[], float],
-) -> float | Reason:
-    """Returns in how many seconds to try again after an attempt, or why there is no further one.
+) -> Retry | Stop:
+    """Decides after an attempt whether to try again.
 
     `retry_after` is the minimum wait that the service demands, in seconds, or None. `random`
     returns a number from 0 up to 1.
     """
     if not meaning.is_retried:
-        return Reason.ANSWERED
+        return Stop(Reason.ANSWERED)
     if progress.attempt >= ATTEMPTS:
-        return Reason.ATTEMPTS
+        return Stop(Reason.ATTEMPTS)
     wait = max(backoff(progress.attempt, random()), retry_after or 0.0)
     if wait >= progress.time_left:
         asked = retry_after is not None and retry_after >= progress.time_left
-        return Reason.RETRY_AFTER if asked else Reason.DEADLINE
+        return Stop(Reason.RETRY_AFTER if asked else Reason.DEADLINE)
     if method == "POST" and progress.age + wait >= KEY_SAFE_SECONDS:
-        return Reason.KEY_AGE
-    return wait
+        return Stop(Reason.KEY_AGE)
+    return Retry(wait)
 
 
 def backoff(attempt: int, random: float) -> float:

@@ -38,7 +38,7 @@ class Edits:
         self._evidence = evidence
         self._doubles = doubles
         self._stay = self._moved = False  # whether any done row is in its place, and out of it
-        self._gone = Selection(evidence.__getitem__)
+        self._is_any_left = False
         self._by_place: dict[int, int] = {}
         self._by_subject = DigestIndex()
 
@@ -49,18 +49,24 @@ class Edits:
             self._stay |= is_in_place
             self._moved |= not is_in_place
 
-    def compare(self, gone: Selection[Evidence]) -> None:
-        """Indexes the done rows that are no longer in the file; called after all rows were seen."""
-        self._gone = gone
+    def compare(self, gone: Selection[Evidence], refused: Selection[Evidence]) -> None:
+        """Indexes the done rows that are no longer in the file; called after all rows were seen.
+
+        So it does those that were refused, though not by the service itself: they may be done too.
+        """
         if self._doubles and self._stay and not self._moved:
             self._by_place = {self._evidence.get_row(number): number for number in gone.numbers}
-        for number, one in zip(gone.numbers, gone, strict=True):
-            if about := _subject_of(one):
-                self._by_subject.add(about, number)
+        for left in (refused, gone):
+            for number, one in zip(left.numbers, left, strict=True):
+                is_proved = one.intent is None or one.intent.is_refused_for_good
+                about = "" if left is refused and is_proved else _subject_of(one)
+                if about:
+                    self._by_subject.add(about, number)
+        self._is_any_left = bool(gone or refused)
 
     def find_before(self, row: BatchRow) -> Evidence | None:
-        """The done row of which a new row seems to be an edited version, or None."""
-        if not self._gone:
+        """The row, no longer in the file, of which a new row seems to be an edited version."""
+        if not self._is_any_left:
             return None
         number: int | None = None
         if row.subject:

@@ -38,6 +38,7 @@ ROW_EDITED: Final = "row_edited"
 _HOUR_SECONDS: Final = 3600
 _SHOWN: Final = 10
 _NAMED: Final = 3
+_PUT_BACK: Final = "Put the row back as it was, and run this again"
 _BEFORE_FORGETTING: Final = "if it was carried out, take the row out of the file before that"
 
 
@@ -243,12 +244,16 @@ def _stop_edited(run: StoppedRun) -> Conflict:
     about = first.subject.partition(":")[2]
     both = f"both are about {_end(about)}" if about else "both stand in one place"
     more = f", and {len(rows) - 1} more" if len(rows) > 1 else ""
+    is_done = before.known is Known.DONE
+    was = "done" if is_done else "refused, though not by the service itself,"
+    what = f"the row that made {before.object_id}" if is_done else f"row {before.row} as it was"
+    look = f"See what is done: svc get {before.object_id}" if is_done else _PUT_BACK
     return _stop(
-        f"Line {first.line} seems to be a row that was done and has been changed since: {both}, "
-        f"and the row that made {before.object_id} is no longer in the file{more}.",
+        f"Line {first.line} seems to be a row that was {was} and has been changed since: {both}, "
+        f"and {what} is no longer in the file{more}.",
         ROW_EDITED,
-        f"See what is done: svc get {before.object_id}; to send the changed row as well: "
-        f"{line.but('--edited')}; for another occasion: {format_repeat(facts, plan, line)}",
+        f"{look}; to send the changed row as well: {line.but('--edited')}; for another occasion: "
+        f"{format_repeat(facts, plan, line)}",
         param="--edited",
     )
 
@@ -345,7 +350,7 @@ def _explain_changed(evidence: Evidence, row: BatchRow) -> SvcError:
         outcome="unknown",
         request=evidence.request,
         idempotency_key=evidence.key,
-        hint=f"Put the row back as it was, and run this again{settle}",
+        hint=f"{_PUT_BACK}{settle}",
     )
 
 

@@ -90,7 +90,7 @@ class _Planner:
         plan.newest = self._facts.evidence.find_newest_age(
             (Known.DONE, Known.CONTRADICTED), times.now, times.served
         )
-        edits.compare(plan.gone)
+        edits.compare(plan.gone, self._shelf.select_left(Known.REFUSED))
         for place, row in enumerate(self._rows):
             self._decisions.append(0)
             if isinstance(row, BatchRow):

@@ -53,6 +53,8 @@ from svc.errors import (
 
 # The key is refused before the row is looked at, so every other row would fare the same.
 _KEY_REFUSED: Final = (Unauthorized, Forbidden)
+# The code of a refusal that names none: something answered in the service's place.
+NOT_BY_SERVICE: Final = "refused_by_gateway"
 _OPEN_ENDS: Final = ("unknown", "not_sent")
 _STOPPING: Final = (AuthError, UsageError, ReplyContradiction)
 
@@ -159,6 +161,8 @@ def classify_error(job: RowJob, error: SvcError) -> RowEnd:
     if isinstance(cause, _KEY_REFUSED):
         stop = cause
     outcome: Outcome = "unknown" if settled is None else settled.outcome
+    if outcome == "refused" and not error.proved:
+        error.code = error.code or NOT_BY_SERVICE
     spent = outcome == "refused" and error.replayed and not job.intent.key_given
     return RowEnd(job, settled, outcome, error=error, stop=stop, is_spent=spent)
 

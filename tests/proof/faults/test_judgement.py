@@ -629,6 +629,21 @@ def test_a_gateways_refusal_keeps_the_key(
     assert (len(keys), machine.ledger.effects["mark-1"]) == (1, 1)
 
 
+def test_a_row_is_not_corrected_for_a_gateway(machine: UserMachine, tmp_path: Path) -> None:
+    """R115: nothing is wrong with a row that a gateway turned away, and it may have been done."""
+    machine.ledger.spoil(Fault(says(404, b"<html>No</html>"), carried_out=True), mark="mark-1")
+    path = write(tmp_path / "r.ndjson", refund_row(1))
+    refused = run(machine, path)
+    assert (refused.code, refused.json["problems"][0]["code"]) == (9, "refused_by_gateway")
+    assert "Correct" not in refused.error["message"]
+    write(path, refund_row(1, reason="duplicate"))
+    stopped = run(machine, path)
+    assert (stopped.code, stopped.error["code"]) == (6, "row_edited")
+    write(path, refund_row(1))
+    assert run(machine, path).json["done"] == 1
+    assert machine.ledger.effects["mark-1"] == 1
+
+
 @pytest.mark.effect_of("batch", "--retry-failed")
 def test_an_object_that_failed_is_not_done(machine: UserMachine, tmp_path: Path) -> None:
     """R117, line 10: exit 9; the next run leaves it, `--retry-failed` sends the next key."""

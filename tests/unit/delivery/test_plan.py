@@ -313,6 +313,16 @@ def test_a_done_row_that_was_changed_is_not_sent_unasked(desk: Desk) -> None:
     assert stop_of(desk.plan(100, other)) is None
 
 
+def test_a_row_that_a_gateway_turned_away_is_not_sent_in_other_words(desk: Desk) -> None:
+    """R115: it may have been carried out; what the service itself has refused may be corrected."""
+    desk.run({100: Settled("refused", 404), 200: Settled("refused", 400, proved=True)})
+    changed: dict[str, Any] = {"amount": 150, "payment": "pay_1"}
+    assert stop_of(desk.plan(200, changed)) is RowDecision.STOP_EDITED
+    assert len(desk.plan(200, changed, may_send_edited=True).tasks) == 2
+    assert amounts(desk.plan(100, changed).tasks) == [100, 150]
+    assert amounts(desk.plan(100, 200).tasks) == [100, 200]
+
+
 def test_a_new_file_under_an_old_name_is_sent(desk: Desk) -> None:
     """R115: a nightly export: no done row is left, and none is changed."""
     desk.run({100: DONE, 200: DONE})

@@ -19,6 +19,7 @@ from svc.client.contradiction import CONTRADICTED
 from svc.delivery.hints import TypedLine
 from svc.delivery.plan import BatchPlan, BatchRow
 from svc.delivery.policy import RowDecision
+from svc.delivery.rows import NOT_BY_SERVICE
 from svc.errors import (
     ExitCode,
     Forbidden,
@@ -52,6 +53,7 @@ _PAYMENTS: Final = (
     "Give each row its payment; those of all orders: svc payments list --all -o csv --query "
     "'[].{order: order, payment: id}'"
 )
+_BY_GATEWAY: Final = "The answers are not the service's own; with the rows as they are: {}"
 _LIST: Final = ". To see all: svc requests list --unresolved"
 _HELD: Final = "Another run would not send them; settle each as its line says"
 _SETTLE: Final = (
@@ -141,6 +143,8 @@ class Report(NamedTuple):
             return _NEW_KEY
         counts = self.totals.counts
         codes = {(line.error or {}).get("code") for line in self.totals.problems}
+        if stop is None and codes == {NOT_BY_SERVICE}:
+            return _BY_GATEWAY.format(self.line)
         if stop is None and (counts["invalid"] + counts["refused"] or CURRENCY_MISMATCH in codes):
             advice = _advise(self.batch_input, self.totals.problems)
             return advice or f"Correct the rows ({self.results.name} says why), then run this again"

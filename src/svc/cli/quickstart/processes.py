@@ -8,10 +8,11 @@ import queue
 import subprocess
 import threading
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from svc.clock import Clock
 from svc.errors import CheckFailed, LocalError
@@ -86,22 +87,29 @@ class SvcProcesses:
         begun = self._clock.monotonic()
         while not path.exists():
             took = self._clock.monotonic() - begun
-            if process.poll() is not None or took > seconds:
+            if process.poll() is not None:
                 code = process.returncode
+                what = f"ended with {code} after {took:.1f} s"
+                raise LocalError(f"A part of the quickstart {what}: {_read_last_line(log)}")
+            if took > seconds:
                 what = f"did not start within {seconds:.0f} s"
-                what = what if code is None else f"ended with {code} after {took:.1f} s"
-                lines = log.read_text(encoding="utf-8", errors="replace").strip().splitlines()
-                said = lines[-1] if lines else "it said nothing."
-                raise LocalError(f"A part of the quickstart {what}: {said}")
+                raise LocalError(f"A part of the quickstart {what}: {_read_last_line(log)}")
             self._clock.sleep(_POLL)
         return path.read_text(encoding="utf-8")
 
 
+def _read_last_line(log: Path) -> str:
+    """The last line that a process has written."""
+    lines = log.read_text(encoding="utf-8", errors="replace").strip().splitlines()
+    return lines[-1] if lines else "it said nothing."
+
+
 def _read_output(process: "subprocess.Popen[bytes]", seconds: float) -> tuple[bytes, bytes] | None:
     """What it has said on stdout and stderr, once it has ended."""
-    with suppress(subprocess.TimeoutExpired):
+    try:
         return process.communicate(timeout=seconds)
-    return None
+    except subprocess.TimeoutExpired:
+        return None
 
 
 def environment(base: Mapping[str, str], home: Path) -> dict[str, str]:
@@ -115,27 +123,38 @@ def environment(base: Mapping[str, str], home: Path) -> dict[str, str]:
     }
 
 
-class DemoTarget(NamedTuple):
-    """The running target: its address, and the raw bodies of the POSTs that have arrived so far."""
+@dataclass(frozen=True, slots=True)
+class DemoArrival:
+    """One POST that reached the target: its raw body and its signature header."""
+
+    body: bytes
+    signature: str
+
+
+@dataclass(slots=True)
+class DemoTarget:
+    """The running target: its address and what has arrived so far."""
 
     url: str
-    arrivals: "queue.Queue[bytes]"
+    arrivals: "queue.Queue[DemoArrival]" = field(default_factory=queue.Queue)
 
-    def next(self, seconds: float) -> bytes | None:
+    def next(self, seconds: float) -> DemoArrival | None:
         """Waits for the next POST; returns None after so many seconds."""
-        with suppress(queue.Empty):
+        try:
             return self.arrivals.get(timeout=seconds)
-        return None
+        except queue.Empty:
+            return None
 
 
 @contextmanager
 def run_target() -> Iterator[DemoTarget]:
     """Serves on a free loopback port and answers 200 to every POST."""
-    arrivals: queue.Queue[bytes] = queue.Queue()
+    target = DemoTarget("")
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
-            arrivals.put(self.rfile.read(int(self.headers.get("Content-Length", "0"))))
+            body = self.rfile.read(int(self.headers.get("Content-Length", "0")))
+            target.arrivals.put(DemoArrival(body, self.headers.get("Svc-Signature", "")))
             self.send_response(200)
             self.send_header("Content-Length", "0")
             self.end_headers()
@@ -144,10 +163,11 @@ def run_target() -> Iterator[DemoTarget]:
             """Keeps quiet: the listener already prints what it forwards."""
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        target.url = f"http://127.0.0.1:{server.server_port}/webhooks"
         thread = threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True)
         thread.start()
         try:
-            yield DemoTarget(f"http://127.0.0.1:{server.server_port}/webhooks", arrivals)
+            yield target
         finally:
             server.shutdown()
             thread.join()

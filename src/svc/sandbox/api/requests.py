@@ -19,7 +19,12 @@ from svc.sandbox.engine import Engine
 from svc.sandbox.faults import chaos
 from svc.sandbox.http import auth
 from svc.sandbox.http.auth import SITE
-from svc.sandbox.http.exchange import AsgiRequest, HttpReply, failure, refusal
+from svc.sandbox.http.exchange import (
+    AsgiRequest,
+    HttpReply,
+    failure,
+    refusal,
+)
 from svc.sandbox.http.routes import RouteTable
 from svc.sandbox.parameters import tables
 from svc.sandbox.parameters.bodies import (
@@ -184,8 +189,11 @@ class Api:
         context = self._context(request)
         try:
             reply = await self._pass(context)
+        except Problem as problem:
+            reply = self._answer_problem(context, problem)
         except Exception as error:  # noqa: BLE001  an answer in the error shape, whatever broke
-            reply = self._answer_problem(context, failure(error, f"request {context.id}"))
+            told = failure(error, f"request {context.id}")
+            reply = self._answer_problem(context, told)
         self._note(context, reply)
         return reply.with_headers(
             (REQUEST_ID_HEADER, context.id),
@@ -230,7 +238,7 @@ class Api:
         """Steps 1 to 6: who asks for what, and whether that is allowed now."""
         request, settings = context.request, context.settings
         strict = self.strict_https or settings["insecure_http"] == "reject"
-        if strict and request.scheme != "https":
+        if strict and not request.secure:
             raise auth.https_required()
         text = auth.key_text(request.header("authorization"))
         context.entry.key = api_keys.mask(text)

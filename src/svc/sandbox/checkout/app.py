@@ -28,7 +28,11 @@ from svc.sandbox.checkout.layout import (
 from svc.sandbox.checkout.pages import end_page
 from svc.sandbox.checkout.visit import BANK, CHALLENGE, COMPLETE, ROOT, Address, Visit, visit
 from svc.sandbox.engine import Engine
-from svc.sandbox.http.exchange import AsgiRequest, HttpReply, Limit
+from svc.sandbox.http.exchange import (
+    AsgiRequest,
+    HttpReply,
+    Limit,
+)
 from svc.sandbox.http.routes import RouteTable
 from svc.sandbox.parameters.bodies import FORM_TYPE, decode_form
 from svc.sandbox.parameters.problems import Problem, build_invalid
@@ -72,7 +76,8 @@ def check_origin(request: AsgiRequest) -> None:
     Raises:
         Problem: 403 `origin_not_allowed`.
     """
-    own = f"{request.scheme}://{request.header('host') or ''}".lower()
+    scheme = "https" if request.secure else "http"
+    own = f"{scheme}://{request.header('host') or ''}".lower()
     origin = (request.header("origin") or "null").lower()
     site = request.header("sec-fetch-site")
     proven = site == "same-origin" and origin == "null"
@@ -128,11 +133,7 @@ class Checkout:
 
     async def home(self, request: AsgiRequest, _: str) -> HttpReply:
         """Shows the page at `/`: what a sandbox is, its keys and test cards."""
-        # Of the socket, for a Host may say anything.
-        host, port = request.scope.get("server") or ("127.0.0.1", None)
-        shown = f"[{host}]" if ":" in host else host
-        colon = "" if port is None else f":{port}"
-        return answer(home_page(f"{request.scheme}://{shown}{colon}"))
+        return answer(home_page(request.origin))
 
     async def show(self, request: AsgiRequest, secret: str) -> HttpReply:
         """Shows the order and the ways to pay it."""
