@@ -11,7 +11,6 @@ import sys
 from svc.errors import ExitCode, LocalError
 from svc.sandbox.app import SandboxApp
 from svc.sandbox.options import LaunchOptions
-from svc.sandbox.process.launch import announce, announce_failure
 from svc.sandbox.process.records import RunRecord
 from svc.sandbox.process.serve import serve
 
@@ -21,13 +20,13 @@ def main(argument: str) -> int:
     try:
         serve(SandboxApp(LaunchOptions.from_json(argument)), _tell)
     except LocalError as error:
-        _print(announce_failure(error))
+        _print({"failed": {"message": error.message, "code": error.code, "hint": error.hint}})
         return error.exit_code
     return ExitCode.OK
 
 
 def _tell(record: RunRecord) -> None:
-    _print(announce(record))
+    _print({"ready": record._asdict()})
     log = os.open(record.log or os.devnull, os.O_WRONLY | os.O_APPEND)
     for stream in (1, 2):
         os.dup2(log, stream)

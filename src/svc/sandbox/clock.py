@@ -55,15 +55,6 @@ def parse(value: str) -> datetime:
     return datetime.fromisoformat(value)
 
 
-def in_utc(value: str) -> datetime:
-    """Reads a date, or a moment in UTC, as ISO 8601 writes it; cuts parts of seconds.
-
-    Raises:
-        ValueError: there is no such moment.
-    """
-    return datetime.fromisoformat(value).replace(tzinfo=UTC, microsecond=0)
-
-
 ClockMode = Literal["realtime", "frozen"]
 AdvanceUntil = Literal["next", "idle"]  # the next job is done, or none is left
 

@@ -229,12 +229,12 @@ class Engine:
             Problem: no such event or endpoint, the endpoint is disabled, or the sandbox was reset
                 meanwhile.
         """
-        era = self.runner.era
+        world = self._world
         owed = await self._groups.run(mode, lambda tx: attempts.queue(tx, event, endpoint))
         for job in owed:
-            self._refuse_past(era)  # job numbers begin anew: this one may be another job's now
+            self._refuse_past(world)  # job numbers begin anew: this one may be another job's now
             await self.runner.finish_now(job)
-        self._refuse_past(era)
+        self._refuse_past(world)
         return self._groups.read(mode, lambda tx: attempts.outcome(tx, owed))
 
     async def send_badly_signed(self, mode: str) -> list[tuple[str, ReceiverReply]]:
@@ -246,8 +246,8 @@ class Engine:
         made = self._groups.read(mode, lambda tx: attempts.build_badly_signed(tx, wall))
         return [(outgoing.url, await self._sender.send(outgoing)) for outgoing in made]
 
-    def _refuse_past(self, era: int) -> None:
-        if era != self.runner.era:
+    def _refuse_past(self, world: str) -> None:
+        if world != self._world:
             message = "The sandbox was reset meanwhile; the request has no effect."
             raise Problem(409, "sandbox_reset", message)
 

@@ -13,7 +13,6 @@ from typing import Any, Final, Self
 from svc.sandbox.http.exchange import HttpReply
 from svc.sandbox.parameters.bodies import DecodedTree
 from svc.sandbox.parameters.problems import Problem
-from svc.sandbox.parameters.tables import SandboxSettings
 from svc.sandbox.store.transaction import Transaction
 from svc.service.facts import IDEMPOTENCY_HEADER, IDEMPOTENCY_KEY_MAX, REPLAYED_HEADER
 
@@ -67,24 +66,16 @@ class KeyClaim:
             self._held.discard(self._place)
 
 
-def check_key(key: str | None) -> str | None:
-    """Returns the key; raises Problem if it is empty, too long or not printable ASCII."""
+def check_key(key: str | None, *, required: bool) -> str | None:
+    """Returns the key of a POST; raises Problem: it is invalid, or missing and `required`."""
+    if key is None and required:
+        message = f"A POST needs {IDEMPOTENCY_HEADER} while require_idempotency_key is true."
+        raise Problem(400, "idempotency_key_missing", message)
     if key is not None and not _KEY.fullmatch(key):
         most = IDEMPOTENCY_KEY_MAX
         message = f"An idempotency key has 1 to {most} printable ASCII characters and no spaces."
         raise Problem(400, "idempotency_key_invalid", message)
     return key
-
-
-def refuse_without(settings: SandboxSettings) -> None:
-    """Refuses a POST that has no key, where the setting asks for one.
-
-    Raises:
-        Problem: 400 `idempotency_key_missing`.
-    """
-    if settings["require_idempotency_key"]:
-        message = f"A POST needs {IDEMPOTENCY_HEADER} while require_idempotency_key is true."
-        raise Problem(400, "idempotency_key_missing", message)
 
 
 def fingerprint(method: str, path: str, tree: DecodedTree) -> str:

@@ -137,14 +137,10 @@ class RateLimit:
         tokens = min(rate, tokens + (now - counted) * rate)
         if tokens < 1:
             self._buckets[mode] = (tokens, now)
-            raise too_many(math.ceil((1 - tokens) / rate))
+            headers = {"Retry-After": str(max(1, math.ceil((1 - tokens) / rate)))}
+            message = "Too many requests; wait a moment."
+            raise Problem(429, "rate_limit", message, headers=headers)
         self._buckets[mode] = (tokens - 1, now)
-
-
-def too_many(retry_after: int) -> Problem:
-    """The 429 answer; `retry_after` is whole seconds, at least 1."""
-    headers = {"Retry-After": str(max(1, retry_after))}
-    return Problem(429, "rate_limit", "Too many requests; wait a moment.", headers=headers)
 
 
 _OF_ORDERS: Final = {NOUNS[kind].prefix: kind for kind in ("order", "payment", "refund", "dispute")}
@@ -282,9 +278,9 @@ class Api:
         context.world = self.engine.world
         if work.operation.method != POST:
             return self.engine.read(context.mode, work.run)
-        key = idempotency.check_key(context.idempotency_key)
+        required = context.settings["require_idempotency_key"]
+        key = idempotency.check_key(context.idempotency_key, required=required)
         if key is None:
-            idempotency.refuse_without(context.settings)
             return await self.engine.run(context.mode, work.run)
         return await self.engine.run(context.mode, lambda tx: work.run_once(tx, key, claim))
 

@@ -37,14 +37,11 @@ class ApiRule(Rule):
     phase: str = "before"
     effect: Mapping[str, Any]
 
-    def fires(self, request: AsgiRequest, key: str | None, is_about: IsAbout) -> bool:
-        """Counts a matching request and says whether the rule applies to it."""
-        return self._matches(request, key, is_about) and self.counts()
-
     def describe_effect(self) -> Doc:
         return {"phase": self.phase, "effect": dict(self.effect)}
 
-    def _matches(self, request: AsgiRequest, key: str | None, is_about: IsAbout) -> bool:
+    def matches(self, request: AsgiRequest, key: str | None, is_about: IsAbout) -> bool:
+        """Whether a request is one of those that the rule is for."""
         wanted, order = self.match, self.match.get("order")
         return (
             (wanted.get("method") or request.method).upper() == request.method
@@ -75,7 +72,8 @@ class Faults(Rules[ApiRule]):
 
         `is_about` tells whether the request is about an order, by its id.
         """
-        return next((rule for rule in self if rule.fires(request, key, is_about)), None)
+        fitting = (rule for rule in self if rule.matches(request, key, is_about))
+        return next((rule for rule in fitting if rule.counts()), None)
 
     def refund(self, rule: ApiRule | None) -> None:
         """Uncounts a rule that was to break an answer, because the request was refused."""

@@ -62,9 +62,6 @@ class Rules(Generic[R]):
     def add(self, rule: R) -> None:
         self._rules.append(rule)
 
-    def every(self) -> list[R]:
-        return list(self._rules)
-
     def remove(self, identity: str | None = None) -> int:
         """Removes one rule, or all; returns how many there were."""
         kept = [rule for rule in self._rules if identity not in (None, rule.id)]

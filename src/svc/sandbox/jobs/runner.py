@@ -97,7 +97,6 @@ class Runner:
     handlers: Mapping[str, JobHandler]
     holds_webhooks: Callable[[], bool]
     pause: Pause
-    era: int = 0  # how many times the tables were replaced
     # Held by the task that runs jobs; while it is held, no other task runs any.
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     _broken: BrokenJobs = field(init=False, default_factory=BrokenJobs)
@@ -137,7 +136,6 @@ class Runner:
 
     def clear(self) -> None:
         """Begins anew: the tables were replaced."""
-        self.era += 1
         self._lanes.clear()
         self._broken.clear()
 

@@ -6,7 +6,7 @@ Tables of parameters are made of them; `svc sandbox settings` and completion rea
 
 import re
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any, ClassVar, Final
 from urllib.parse import urlsplit
 
@@ -293,7 +293,8 @@ def _moment(given: str, *, up: bool) -> datetime:
     if shown is None:
         raise ValueError(given)
     part = up and (shown["part"] or "").strip(".0") != ""
-    return clock.in_utc(given.replace(" ", "+")) + timedelta(seconds=part)
+    moment = datetime.fromisoformat(given.replace(" ", "+"))
+    return moment.replace(tzinfo=UTC, microsecond=0) + timedelta(seconds=part)
 
 
 def _seconds(given: str) -> str:

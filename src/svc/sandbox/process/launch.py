@@ -1,7 +1,7 @@
 """Starts and stops a sandbox in the background, as a process of its own.
 
 `svc sandbox start --detach`, `stop` and the pytest fixtures call it: `LaunchOptions` in, the
-`RunRecord` of the new process out. The process, `sandbox/__main__.py`, prints what `announce` says.
+`RunRecord` of the new process out. The process, `sandbox/__main__.py`, prints `ready` or `failed`.
 """
 
 import json
@@ -10,7 +10,7 @@ import signal
 import threading
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
 from svc.clock import Clock
 from svc.errors import LocalError
@@ -64,16 +64,6 @@ def stop(
     _send_signal(folder, record, KILL)
     _ends_within(folder, record, clock, timeout)
     return "killed"
-
-
-def announce(record: RunRecord) -> dict[str, Any]:
-    """The line that a sandbox process prints when it is ready, as data."""
-    return {"ready": record._asdict()}
-
-
-def announce_failure(error: LocalError) -> dict[str, Any]:
-    """The line that a sandbox process prints when it cannot start, as data."""
-    return {"failed": {"message": error.message, "code": error.code, "hint": error.hint}}
 
 
 def _first_words(pipe: int, seconds: float) -> str:

@@ -93,7 +93,7 @@ def mask(text: str) -> str:
 
 
 def _issue(tx: Transaction, kind: str, permissions: Params | None) -> Doc:
-    text = tx.new_secret(f"{_PREFIXES[kind]}_{tx.mode}_", _KEY_LENGTH)
+    text = tx.ids.new(f"{_PREFIXES[kind]}_{tx.mode}_", _KEY_LENGTH)
     return {**public(register(tx, text, kind, permissions)), "secret": text}
 
 

@@ -40,7 +40,7 @@ def create(tx: Transaction, params: Params) -> Doc:
         status="requires_payment",
         settlement_currency=_settlement_currency(tx, params),
         _key=tx.key,
-        _client_secret=tx.new_secret(f"{identity}_secret_", _SECRET_LENGTH),
+        _client_secret=tx.ids.new(f"{identity}_secret_", _SECRET_LENGTH),
     )
     order = tx.new(KIND, fields, identity)
     _price(tx, order)

@@ -44,7 +44,7 @@ def create(tx: Transaction, params: Params) -> Doc:
         {**params, "events": list(dict.fromkeys(params["events"]))},
         status="enabled",
         api_version=tx.settings["pinned_version"] or VERSIONS[-1],
-        _secret=tx.new_secret(SECRET_PREFIX, SECRET_LENGTH),
+        _secret=tx.ids.new(SECRET_PREFIX, SECRET_LENGTH),
         _old_secret=None,
         _old_secret_until=None,
         _failing_since=None,
@@ -74,7 +74,7 @@ def roll_secret(tx: Transaction, endpoint: Doc, grace: int) -> str:
     """Returns a new secret; the one before signs along for `grace` seconds."""
     endpoint["_old_secret"] = endpoint["_secret"] if grace else None
     endpoint["_old_secret_until"] = tx.now_micros + grace * SECOND if grace else None
-    endpoint["_secret"] = tx.new_secret(SECRET_PREFIX, SECRET_LENGTH)
+    endpoint["_secret"] = tx.ids.new(SECRET_PREFIX, SECRET_LENGTH)
     tx.save(endpoint)
     secret: str = endpoint["_secret"]
     return secret

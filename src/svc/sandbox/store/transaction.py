@@ -179,10 +179,6 @@ class Transaction(DocumentRows):
         """Prefix and 24 characters of `[0-9A-Za-z]`."""
         return self._shared.ids.new(prefix)
 
-    def new_secret(self, prefix: str, length: int) -> str:
-        """Prefix and `length` characters of `[0-9A-Za-z]`."""
-        return self._shared.ids.new(prefix, length)
-
     def new(self, kind: str, fields: Doc, identity: str | None = None) -> Doc:
         """A document not stored yet: its fields and what all have; its id is drawn unless given."""
         return {
@@ -231,19 +227,16 @@ class Transaction(DocumentRows):
 
     def schedule(self, seconds: int, job: str, subject: str, **args: Any) -> None:
         """Schedules the handler of `job` for `seconds` from now on the sandbox's clock."""
-        self._schedule(self.now_micros + seconds * SECOND, job, subject, args)
+        self.schedule_at(moment(self.now_micros + seconds * SECOND), job, subject, **args)
 
     def schedule_at(self, due: datetime, job: str, subject: str, **args: Any) -> None:
         """Schedules the handler of `job` for a moment of the sandbox's clock."""
-        self._schedule(micros(due), job, subject, args)
+        self._shared.scheduled = True
+        jobs.add(self.store, self.mode, micros(due), job, subject, args)
 
     def cancel_jobs(self, job: str, subject: str) -> None:
         """Deletes the jobs of this name and subject."""
         jobs.cancel(self.store, self.mode, job, subject)
-
-    def _schedule(self, due: int, job: str, subject: str, args: dict[str, Any]) -> None:
-        self._shared.scheduled = True
-        jobs.add(self.store, self.mode, due, job, subject, args)
 
     # --- balances and stored results ----------------------------------------------------------
 
@@ -279,13 +272,9 @@ class Transaction(DocumentRows):
 
         Two whose time is over make room for it, so that the table stays bounded.
         """
-        first_used = self.now_micros
-        self._delete_old(first_used)
-        self.store.write(_PUT, self.mode, key, fingerprint, status, body, first_used)
-
-    def _delete_old(self, now: int) -> None:
-        shared = self._shared
+        now, shared = self.now_micros, self._shared
         if shared.kept_since <= now - _RETENTION:
             self.store.write(_SHED, now - _RETENTION)
             row = self.store.one("SELECT MIN(first_used) FROM results")
             shared.kept_since = now if row is None or row[0] is None else min(row[0], now)
+        self.store.write(_PUT, self.mode, key, fingerprint, status, body, now)

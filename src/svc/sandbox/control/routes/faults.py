@@ -102,7 +102,7 @@ def _over(
     path: str, rules: Rules[R], fields: Fields, make: Callable[[Transaction, Params], R]
 ) -> tuple[ControlEndpoint, ...]:
     async def show(call: ControlCall) -> Doc:  # noqa: ARG001  a control takes its call
-        return build_list([rule.build_view() for rule in rules.every()])
+        return build_list([rule.build_view() for rule in rules])
 
     async def add(call: ControlCall) -> Doc:
         rule = await call.run(lambda tx: make(tx, call.params))
