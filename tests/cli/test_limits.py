@@ -213,12 +213,23 @@ def test_an_amount_that_an_operation_does_not_take_is_not_believed(
     assert svc.ok("disputes", "retrieve", dispute)["status"] != "lost"
 
 
-def test_what_does_not_exist_is_told_in_place_of_the_limit(svc: Svc, sandbox: Sandbox) -> None:
+def test_what_does_not_exist_is_told_in_place_of_the_limit(
+    svc: Svc, sandbox: Sandbox, pay: Pay, tmp_path: Path
+) -> None:
+    """Of a batch with the line of the file, before any row is sent."""
+    rows = tmp_path / "rows.csv"
+    rows.write_text(f"payment,amount\n{captured(svc, pay)},50\npay_none,50\n")
     svc.ok("config", "set", "limits.refunds", "1 EUR/day")
+    refused = svc("batch", "refunds.create", str(rows))
+    assert refused.code == 5
+    said = (
+        "line 3: No such payment: pay_none. Nothing was sent. Correct the row, then run this again"
+    )
+    assert refused.error["message"] == f"{said}."
     refused = svc("refunds", "create", "--payment", "pay_none", "--amount", "100")
     assert (refused.code, refused.error["outcome"]) == (5, "not_sent")
     assert "No such payment" in refused.error["message"]
-    assert posts(sandbox) == []
+    assert [one for one in posts(sandbox) if "refunds" in str(one)] == []
 
 
 def test_a_profile_with_limits_is_removed_by_a_person_alone(

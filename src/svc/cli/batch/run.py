@@ -22,6 +22,7 @@ from svc.cli.batch.workers import build_row_journal, build_run
 from svc.cli.framework.delivering import limit_rules
 from svc.cli.framework.errors import tell_stopped
 from svc.cli.framework.prompts import (
+    NOTHING_SENT,
     confirm_real_money,
     go_over_limit,
     money_left,
@@ -247,6 +248,7 @@ def _refuse_beyond(
 
     Raises:
         LimitReachedError: it is more than is left; nothing was sent.
+        NotFound: the payment or order of a row does not exist; nothing was sent.
     """
     scope, charges = batch_input.batch.scope, {}
     path = next((row.path for row in plan.tasks.rows()), "")
@@ -261,7 +263,11 @@ def _refuse_beyond(
             call = _call_of(batch_input, row)
             said = read_stated_charge(Stored(row.path, call.encoding, row.body, row.digest, None))
             said = said._replace(currency=said.currency or row.compared_currency)
-            charges[row.number] = said if reader is None else reader.complete_charge(call, said)
+            try:
+                charges[row.number] = said if reader is None else reader.complete_charge(call, said)
+            except NotFound as error:
+                error.message = f"line {row.line}: {error.message} {NOTHING_SENT}"
+                raise
     told = [one for one in charges.values() if not is_check or None not in one]
     journal.limits().check(scope, group_of(rows[0].path), told)
     return charges
