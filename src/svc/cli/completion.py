@@ -9,7 +9,7 @@ import stat
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from svc.cli.framework.app import make_app, works_with_invalid_config
 from svc.cli.framework.options import argument, flag
@@ -39,59 +39,36 @@ def completion(
     """
     if install and uninstall:
         raise UsageError("--install and --uninstall exclude each other.", param="--uninstall")
-    if uninstall:
-        remove_script(session, shell)
-        return
-    text = read_script(shell)
-    if not install:
+    text = "" if uninstall else read_script(shell)
+    if not install and not uninstall:
         session.stdout.write(text)
         return
-    install_script(session, shell, text, force=force)
-
-
-def install_script(session: Session, shell: str, text: str, *, force: bool) -> None:
-    """Writes the script unless it is there already, and prints where and the remaining steps.
-
-    Raises:
-        LocalError: the file cannot be written, lies behind a link, or is not a file of svc's.
-    """
     path, profile = place_of(shell, session.env)
-    changed = put_script(path, text, force=force)
-    told, line = _explain_rest(shell, session.env, path)
+    changed = _put_script(path, text, force=force) if install else _take_away(path)
     if profile is not None:
-        changed = put_line(profile, _powershell_line(path)) or changed
+        changed = _edit_profile(profile, _powershell_line(path), wanted=install) or changed
+    result = {"object": "completion", "shell": shell, "path": str(path), "changed": changed}
+    if install:
+        _tell_installed(session, result, profile)
+    else:
+        session.out.result(result, f"{'Removed' if changed else 'Not there:'} {path}")
+        if shell == "zsh" and changed and session.format == "human":
+            session.out.hint(f"In ~/.zshrc, the line that names {path} may go too.")
+
+
+def _tell_installed(session: Session, result: dict[str, Any], profile: Path | None) -> None:
+    """Prints where the script is and the remaining steps."""
+    told, line = _explain_rest(result["shell"], session.env, Path(result["path"]))
+    if profile is not None:
         told = f"New sessions read it from {profile} (not tested on this system)."
     if session.format != "human":
-        session.out.value(
-            {**_build_result(shell, path, changed), "next": told, "line": line or None}
-        )
+        session.out.value({**result, "next": told, "line": line or None})
         return
-    session.out.line(f"{'Installed in' if changed else 'Already up to date:'} {path}")
+    where = "Installed in" if result["changed"] else "Already up to date:"
+    session.out.line(f"{where} {result['path']}")
     session.out.hint(told)
     if line:
         session.out.line(line)  # to be copied: never broken
-
-
-def remove_script(session: Session, shell: str) -> None:
-    """Removes the script and its line in PowerShell's profile; prints the remaining steps.
-
-    Raises:
-        LocalError: the file cannot be removed, lies behind a link, or is not a file of svc's.
-    """
-    path, profile = place_of(shell, session.env)
-    changed = take_away(path)
-    if profile is not None:
-        changed = take_line(profile, _powershell_line(path)) or changed
-    if session.format != "human":
-        session.out.value(_build_result(shell, path, changed))
-        return
-    session.out.line(f"{'Removed' if changed else 'Not there:'} {path}")
-    if shell == "zsh" and changed:
-        session.out.hint(f"In ~/.zshrc, the line that names {path} may go too.")
-
-
-def _build_result(shell: str, path: Path, changed: bool) -> dict[str, object]:
-    return {"object": "completion", "shell": shell, "path": str(path), "changed": changed}
 
 
 def place_of(shell: str, env: Mapping[str, str]) -> tuple[Path, Path | None]:
@@ -201,51 +178,23 @@ _FOLDER: Final = 0o755  # the user's shell may not be the only one that reads it
 _UTF16: Final = (b"\xff\xfe", b"\xfe\xff")
 
 
-def put_script(path: Path, text: str, *, force: bool) -> bool:
-    """Writes a script of svc; returns whether the file had to change.
-
-    Raises:
-        LocalError: the file cannot be written, is or lies in a link, or is not a file of svc's;
-            `force` replaces such a file.
-    """
+def _put_script(path: Path, text: str, *, force: bool) -> bool:
+    """Writes a script of svc; returns whether the file had to change."""
     old = _read(path)
     if old == text.encode():
         return False
-    if old is not None and _OURS.encode() not in old[:_HEAD] and not force:
-        raise LocalError(
-            f"{path} is not a file of ours; it is as it was.", hint="Replace it: add --force"
-        )
+    if old is not None and not force:
+        _refuse_foreign(path, old, "Replace it: add --force")
     _write(path, text.encode())
     return True
 
 
-def put_line(path: Path, line: str) -> bool:
-    """Adds a line to a PowerShell profile, once; returns whether it was missing.
-
-    Raises:
-        LocalError: the profile cannot be written, is or lies in a link, or is not in UTF-8.
-    """
-    old = _read(path) or b""
-    if old.startswith(_UTF16):
-        raise LocalError(f"{path} is in UTF-16; it is as it was.", hint=f"Add this line: {line}")
-    if line.encode() in old.splitlines():
-        return False
-    gap = b"" if not old or old.endswith(b"\n") else b"\n"
-    _write(path, old + gap + line.encode() + b"\n")
-    return True
-
-
-def take_away(path: Path) -> bool:
-    """Removes a script of svc; returns whether there was one.
-
-    Raises:
-        LocalError: the file cannot be removed, is or lies in a link, or is not a file of svc's.
-    """
+def _take_away(path: Path) -> bool:
+    """Removes a script of svc; returns whether there was one."""
     old = _read(path)
     if old is None:
         return False
-    if _OURS.encode() not in old[:_HEAD]:
-        raise LocalError(f"{path} is not a file of ours; it is as it was.")
+    _refuse_foreign(path, old)
     try:
         path.unlink()
     except OSError as error:
@@ -253,22 +202,30 @@ def take_away(path: Path) -> bool:
     return True
 
 
-def take_line(path: Path, line: str) -> bool:
-    """Removes svc's line from a PowerShell profile; returns whether it was there.
+def _refuse_foreign(path: Path, text: bytes, hint: str | None = None) -> None:
+    if _OURS.encode() not in text[:_HEAD]:
+        raise LocalError(f"{path} is not a file of ours; it is as it was.", hint=hint)
 
-    Raises:
-        LocalError: the profile cannot be written, or is or lies in a link.
-    """
-    lines = (_read(path) or b"").splitlines(keepends=True)
-    kept = [each for each in lines if each.rstrip(b"\r\n") != line.encode()]
-    if len(kept) == len(lines):
+
+def _edit_profile(path: Path, line: str, *, wanted: bool) -> bool:
+    """Adds a line to a PowerShell profile, or removes it; returns whether that was needed."""
+    old = _read(path) or b""
+    lines = old.splitlines(keepends=True)
+    others = [each for each in lines if each.rstrip(b"\r\n") != line.encode()]
+    if wanted == (len(others) < len(lines)):
         return False
-    _write(path, b"".join(kept))
+    if not wanted:
+        _write(path, b"".join(others))
+    elif old.startswith(_UTF16):
+        raise LocalError(f"{path} is in UTF-16; it is as it was.", hint=f"Add this line: {line}")
+    else:
+        gap = b"" if not old or old.endswith(b"\n") else b"\n"
+        _write(path, old + gap + line.encode() + b"\n")
     return True
 
 
 def _read(path: Path) -> bytes | None:
-    """What is there; refuses what is not a plain file in a plain folder."""
+    """What is there; refuses what cannot be read, or is not a plain file in a plain folder."""
     hint = "Print it instead: svc completion SHELL > FILE"
     refuse_link(path.parent, hint, folder=True)
     refuse_link(path, hint)

@@ -3,7 +3,8 @@
 `family` reads what the service says; `entries` turns that and what is kept here into steps.
 """
 
-from collections.abc import Collection
+from collections.abc import Iterator, Sequence
+from itertools import chain
 from typing import Any, Final
 
 from svc.cli.events.inbox import archive_of, endpoints_of
@@ -11,14 +12,14 @@ from svc.cli.framework.app import make_app, verb
 from svc.cli.framework.delivering import journal_of
 from svc.cli.framework.options import argument
 from svc.cli.framework.session import Session
-from svc.cli.requests import operation_of, status_of
+from svc.cli.requests import status_of
 from svc.cli.timeline import entries
 from svc.cli.timeline.family import Family, ids_in, resource_of
 from svc.clock import utc
 from svc.delivery.journal.entry import Intent
 from svc.delivery.journal.refusals import build_unknown_request
 from svc.errors import NotFound, SvcError, UsageError
-from svc.listen.inbox.history import InboxHistory
+from svc.listen.inbox.history import InboxEntry, InboxHistory
 from svc.service.facts import EVENT_TYPES
 
 app = make_app()
@@ -50,17 +51,28 @@ def timeline(
             ids.update(dict.fromkeys(_ids_of(each)))
         found = journal.about(list(ids))
         sent = [(each, status_of(each, in_flight=journal.is_in_flight(each))) for each in found]
-    story = _Collected(session, archive, list(ids))
-    story.add_requests(sent)
-    story.add_events()
-    if family is not None:
-        story.add_family(family)
-    if not story.steps and family is not None and identifier in family.absent:
+    received = archive.about(list(ids))
+    objects = [] if family is None else list(family.objects.values())
+    steps = [entries.step_of_request(*each) for each in sent]
+    steps += chain.from_iterable(entries.steps_of_event(archive, each) for each in received)
+    steps += chain.from_iterable(map(entries.steps_of_object, objects))
+    if not steps and family is not None and identifier in family.absent:
         raise NotFound(f"Neither the service nor this machine knows {identifier}.", param="ID")
-    if not story.steps and refusal is not None:
+    if not steps and refusal is not None:
         raise refusal
+    gaps = [gap for each in sent for gap in entries.gaps_of_request(*each)]
+    gaps += chain.from_iterable(entries.gaps_of_event(archive, each) for each in received)
+    gaps += [] if family is None else _find_gaps(session, family, received)
     reason = None if refusal is None else refusal.message
-    told = story.as_data(identifier, family, reason)
+    told = {
+        "object": "timeline",
+        "id": identifier,
+        "service": "told" if reason is None else "not_told",
+        "objects": [_describe(each) for each in objects if each.get("object") != "event"],
+        "steps": sorted(steps, key=entries.sort_key),
+        "gaps": gaps,
+        "cut": family is not None and family.is_cut,
+    }
     session.out.value(entries.reduce_for_people(told) if session.format == "human" else told)
     _tell_limits(session, told, reason)
 
@@ -119,65 +131,25 @@ def _ask_service(session: Session, start: list[str]) -> tuple[Family | None, Svc
     return family, None
 
 
-class _Collected:
-    """The steps and the gaps of one timeline, as they are collected."""
+def _find_gaps(
+    session: Session, family: Family, received: Sequence[InboxEntry]
+) -> Iterator[entries.StepRow]:
+    """Yields what should have come of the service's objects and did not."""
+    came = {(entry.type, entry.object_id) for entry in received}
+    # Where no endpoint is known, as with a team's log, all types are to come if any of this came.
+    types, now = endpoints_of(session).types() or (EVENT_TYPES if received else ()), session.now()
+    for data in family.objects.values():
+        yield from entries.gaps_of_object(data, types, came, now)
+    for identifier in family.absent:
+        what = "The service does not know it: another account, or a sandbox that was reset"
+        yield {"what": what, "id": identifier, "next": None}
 
-    def __init__(self, session: Session, archive: InboxHistory, ids: list[str]) -> None:
-        self._session = session
-        self._archive = archive
-        self._received = archive.about(ids)
-        self.steps: list[dict[str, Any]] = []
-        self.gaps: list[dict[str, Any]] = []
 
-    def add_requests(self, sent: list[tuple[Intent, str]]) -> None:
-        """Adds what the journal has."""
-        for intent, status in sent:
-            operation = operation_of(intent.stored.path)
-            self.steps.append(entries.step_of_request(intent, status, operation))
-            self.gaps.extend(entries.gaps_of_request(intent, status, operation))
-
-    def add_events(self) -> None:
-        """Adds what the inbox has."""
-        for entry in self._received:
-            self.steps.extend(entries.steps_of_event(self._archive, entry))
-            self.gaps.extend(entries.gaps_of_event(self._archive, entry))
-
-    def add_family(self, family: Family) -> None:
-        """Adds what the service says, and what should have come and did not."""
-        came = {(entry.type, entry.object_id) for entry in self._received}
-        types, now = self._find_types(), self._session.now()
-        for data in family.objects.values():
-            self.steps.extend(entries.steps_of_object(data))
-            self.gaps.extend(entries.gaps_of_object(data, types, lambda *pair: pair in came, now))
-        for identifier in family.absent:
-            what = "The service does not know it: another account, or a sandbox that was reset"
-            self.gaps.append({"what": what, "id": identifier, "next": None})
-
-    def _find_types(self) -> Collection[str]:
-        """The types of events that are to come here.
-
-        Where no endpoint is known, as with a team's log, all are where any of this story came.
-        """
-        return endpoints_of(self._session).types() or (EVENT_TYPES if self._received else ())
-
-    def as_data(self, identifier: str, family: Family | None, reason: str | None) -> dict[str, Any]:
-        """The whole story, as `-o json` shows it."""
-        objects = [] if family is None else list(family.objects.values())
-        return {
-            "object": "timeline",
-            "id": identifier,
-            "service": "told" if reason is None else "not_told",
-            "objects": [
-                {
-                    **{name: each.get(name) for name in ("id", "object", "status")},
-                    "amount": entries.main_amount(each),
-                    "amount_refunded": each.get("amount_refunded"),
-                    "currency": each.get("currency"),
-                }
-                for each in objects
-                if each.get("object") != "event"
-            ],
-            "steps": sorted(self.steps, key=entries.sort_key),
-            "gaps": self.gaps,
-            "cut": family is not None and family.is_cut,
-        }
+def _describe(each: dict[str, Any]) -> dict[str, Any]:
+    """An object of the service, as the story begins with it."""
+    return {
+        **{name: each.get(name) for name in ("id", "object", "status")},
+        "amount": entries.main_amount(each),
+        "amount_refunded": each.get("amount_refunded"),
+        "currency": each.get("currency"),
+    }

@@ -8,10 +8,11 @@ time.
 """
 
 from collections import Counter
-from collections.abc import Callable, Container, Iterator
+from collections.abc import Container, Iterator
 from typing import Any, Final
 
 from svc import service
+from svc.cli.requests import operation_of
 from svc.clock import utc
 from svc.delivery.journal.entry import Intent
 from svc.listen.audit import ON_THE_WAY_SECONDS, derive_events
@@ -53,7 +54,7 @@ def steps_of_object(data: StepRow) -> Iterator[StepRow]:
         yield step(each.at, SERVICE, each.type, each.object_id)
 
 
-def step_of_request(intent: Intent, status: str, operation: str) -> StepRow:
+def step_of_request(intent: Intent, status: str) -> StepRow:
     """Builds the step of a POST from the journal: when it was sent, and its outcome."""
     settled = intent.settled
     told = status.replace("_", " ")
@@ -62,7 +63,7 @@ def step_of_request(intent: Intent, status: str, operation: str) -> StepRow:
     if settled is not None and settled.error_code:
         told += f", {settled.error_code}"
     found = settled.object_id if settled is not None else None
-    what = f"{operation}: {told}"
+    what = f"{operation_of(intent.stored.path)}: {told}"
     return step(intent.created_at, REQUEST, what, found or intent.id, request=intent.id)
 
 
@@ -85,10 +86,10 @@ def _answer(row: Row) -> str:
     return "exit code 0" if row["url"].startswith(PREFIX) else str(row["status"])
 
 
-def gaps_of_request(intent: Intent, status: str, operation: str) -> Iterator[StepRow]:
+def gaps_of_request(intent: Intent, status: str) -> Iterator[StepRow]:
     """Yields a gap if the outcome of a request is not known."""
     if status in ("unresolved", "unknown"):
-        what = f"The outcome of {operation} is not known"
+        what = f"The outcome of {operation_of(intent.stored.path)} is not known"
         yield {"what": what, "id": intent.id, "next": f"svc requests resume {intent.id}"}
 
 
@@ -104,18 +105,18 @@ def gaps_of_event(archive: InboxHistory, entry: InboxEntry) -> Iterator[StepRow]
 
 
 def gaps_of_object(
-    data: StepRow, types: Container[str], has: Callable[[str, str], bool], now: float
+    data: StepRow, types: Container[str], came: Container[tuple[str, str]], now: float
 ) -> Iterator[StepRow]:
     """Yields a gap for each event that an object's state implies and that was not received here.
 
     An event is only looked for if its type is in `types`, if it should have arrived by `now` (Unix
-    seconds), and if it is not older than the inbox's retention. `has` tells whether the inbox has
-    an event of a type about an object.
+    seconds), and if it is not older than the inbox's retention. `came` are types and objects of
+    those that the inbox has.
     """
     for event in derive_events(data):
         at = event.not_before if event.at is None else event.at
         is_due = now - KEEP_SECONDS <= at <= now - ON_THE_WAY_SECONDS
-        if is_due and event.type in types and not has(event.type, event.object_id):
+        if is_due and event.type in types and (event.type, event.object_id) not in came:
             what, look = f"{event.type} was not received", f"svc get {event.object_id}"
             yield {"what": what, "id": event.object_id, "next": look}
 
