@@ -25,7 +25,7 @@ from support.suite.compiling import compile_program, compile_tests
 from support.suite.dealing import dealt, is_quick, is_rare, is_timed, seconds_of, workers_of
 from support.suite.drawing import choose_examples
 from support.suite.limits import Limits, end_all
-from support.suite.patience import is_at_rest
+from support.suite.patience import is_at_rest, leaves_to_rest
 from support.suite.schemas import copy_schemas
 from support.suite.surroundings import take_over, work_in_memory
 from support.suite.workers import ResultsAlone, fork_workers, take_collected
@@ -99,12 +99,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """Begins with what takes longest, so that no core waits for it at the end.
 
     What is rare is left to runs that ask for it, by its name or for all; at rest, all that holds no
-    promise in seconds is left out.
+    promise in seconds is left out, and in a run that leaves it to that, all that does.
     """
     rare = set() if os.environ.get("SVC_TEST_LONG") == "1" else {*filter(is_rare, items)}
     left_out = {item for item in rare if item.nodeid.partition("[")[0] not in config.args}
-    if is_at_rest():
-        left_out |= {item for item in items if not is_timed(item)}
+    if is_at_rest() or leaves_to_rest():
+        left_out |= {item for item in items if is_timed(item) is not is_at_rest()}
     if left_out:
         config.hook.pytest_deselected(items=[item for item in items if item in left_out])
         items[:] = [item for item in items if item not in left_out]

@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
+from support.listening import TargetServer
 from support.running import Sandbox, Svc
 from support.suite.patience import WAIT_SECONDS
-from svc.cli.quickstart.processes import DemoTarget, run_target
 from svc.signature import verify
 
 pytestmark = pytest.mark.smoke
@@ -26,9 +26,9 @@ ORDER = (
 
 
 @pytest.fixture
-def target() -> Iterator[DemoTarget]:
+def target() -> Iterator[TargetServer]:
     """The user's own web server."""
-    with run_target() as running:
+    with TargetServer() as running:
         yield running
 
 
@@ -63,10 +63,19 @@ def records(process: "subprocess.Popen[str]") -> list[dict[str, Any]]:
 
 @pytest.mark.effect_of("events listen", "--forward-to")
 def test_order_is_paid_and_its_webhook_arrives_verified(
-    svc: Svc, sandbox: Sandbox, target: DemoTarget, tmp_path: Path
+    svc: Svc, sandbox: Sandbox, target: TargetServer, tmp_path: Path
 ) -> None:
     """Create, pay, receive order.paid verified and forwarded as it was sent, refund a part."""
-    argv = ("--forward-to", target.url, "--until", "order.paid", "--timeout", "150", "-o", "ndjson")
+    argv = (
+        "--forward-to",
+        f"http://127.0.0.1:{target.port}/webhooks",
+        "--until",
+        "order.paid",
+        "--timeout",
+        "150",
+        "-o",
+        "ndjson",
+    )
     with listening(tmp_path, *argv) as process:
         order = svc.ok(*ORDER)
         paid = svc.ok("sandbox", "pay", order["id"])
@@ -82,9 +91,13 @@ def test_order_is_paid_and_its_webhook_arrives_verified(
     assert [forward["status"] for forward in forwards] == [200]
 
     secret = svc("events", "listen", "--print-secret").out.strip()
-    arrivals = [target.arrivals.get_nowait() for _ in range(target.arrivals.qsize())]
-    arrived = next(a for a in arrivals if json.loads(a.body)["type"] == "order.paid")
-    verify(arrived.body, [arrived.signature], [secret], int(time.time()))
+    arrived = next(one for one in target.received if json.loads(one.body)["type"] == "order.paid")
+    verify(
+        arrived.body,
+        [line.decode() for line in arrived.header("Svc-Signature")],
+        [secret],
+        int(time.time()),
+    )
     assert json.loads(arrived.body)["data"]["object"]["id"] == order["id"]
 
     refund = svc.ok("refunds", "create", "--payment", paid["payment"]["id"], "--amount", "4999")
@@ -92,28 +105,42 @@ def test_order_is_paid_and_its_webhook_arrives_verified(
 
 
 def test_same_listener_again_uses_the_same_endpoint(
-    svc: Svc, sandbox: Sandbox, target: DemoTarget, tmp_path: Path
+    svc: Svc, sandbox: Sandbox, target: TargetServer, tmp_path: Path
 ) -> None:
     """An endpoint is registered once for each profile, mode, URL and event list, then reused."""
     for run in range(2):
         folder = tmp_path / str(run)
         folder.mkdir()
-        with listening(folder, "--forward-to", target.url):
+        with listening(folder, "--forward-to", f"http://127.0.0.1:{target.port}/webhooks"):
             pass
     assert len(sandbox.control("GET", "/webhook_endpoints")["data"]) == 1
 
 
-def test_until_not_reached_is_exit_11(svc: Svc, sandbox: Sandbox, target: DemoTarget) -> None:
+def test_until_not_reached_is_exit_11(svc: Svc, sandbox: Sandbox, target: TargetServer) -> None:
     """A script learns that the awaited event did not come."""
-    argv = ("--forward-to", target.url, "--until", "order.paid", "--timeout", "1")
+    argv = (
+        "--forward-to",
+        f"http://127.0.0.1:{target.port}/webhooks",
+        "--until",
+        "order.paid",
+        "--timeout",
+        "1",
+    )
     assert svc("events", "listen", *argv).code == 11
 
 
 def test_unverified_delivery_is_refused_and_never_forwarded(
-    svc: Svc, sandbox: Sandbox, target: DemoTarget, tmp_path: Path
+    svc: Svc, sandbox: Sandbox, target: TargetServer, tmp_path: Path
 ) -> None:
     """R49: a forged delivery gets 400; the listener says why and forwards nothing."""
-    argv = ("--forward-to", target.url, "--timeout", "8", "-o", "ndjson")
+    argv = (
+        "--forward-to",
+        f"http://127.0.0.1:{target.port}/webhooks",
+        "--timeout",
+        "8",
+        "-o",
+        "ndjson",
+    )
     with listening(tmp_path, *argv) as process:
         url = sandbox.control("GET", "/webhook_endpoints")["data"][0]["url"]
         forged = ["curl", "-s", "-o", "/dev/null", "-w", "%{http_code}", "-d", "{}", url]
@@ -127,7 +154,7 @@ def test_unverified_delivery_is_refused_and_never_forwarded(
     assert answer.stdout == "400"
     rejected = next(record for record in said if record["record"] == "rejected")
     assert rejected["reason"] == "signature_mismatch"
-    assert target.arrivals.empty()
+    assert not target.received
 
 
 @pytest.mark.slow(seconds=3)

@@ -114,6 +114,9 @@ def test_at_rest_promises_in_seconds_alone_are_held_and_at_their_own_number(
     monkeypatch.setenv("SVC_TEST_AT_REST", "1")
     at_rest = pytest_run_of(BESIDE_OTHERS, tmp_path)
     assert "1 passed, 1 deselected" in at_rest.stdout
+    monkeypatch.setenv("SVC_TEST_AT_REST", "0")
+    left = pytest_run_of(BESIDE_OTHERS + "\ndef test_too():\n    pass\n", tmp_path)
+    assert "2 passed, 1 deselected" in left.stdout
 
 
 @pytest.mark.slow(seconds=20)

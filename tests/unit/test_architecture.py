@@ -46,7 +46,6 @@ BEHIND: Final = {
     # It refuses in the service's words what its server does not hand on.
     "process/sandbox/stub_sandbox.py": {"svc.sandbox.http.exchange"},
     # The handler that the README's reader has running, and how a quickstart starts commands.
-    "acceptance/test_main_job.py": {"svc.cli.quickstart.processes"},
     "acceptance/test_readme.py": {"svc.cli.quickstart.processes"},
     "proof/security/advisories/test_files.py": {"svc.cli.quickstart.processes"},
     # A world of which all is simulated: what stands in for a socket or a wait is put in its place.

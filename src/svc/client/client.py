@@ -41,9 +41,7 @@ from svc.client.retry import (
     CallProgress,
     Meaning,
     Reason,
-    Retry,
     RetryQuota,
-    Stop,
     connect_seconds,
     decide,
 )
@@ -254,11 +252,11 @@ class Client(WireOwner):
                     return self._accept_reply(sending, finding, attempt)
                 sending = sending.after(finding)
                 progress = CallProgress(attempt, deadline.seconds_left(), self.clock.now() - first)
-                decision = self._decision(call, finding, progress)
-                if isinstance(decision, Stop):
-                    raise self._error(sending, finding, decision.reason, attempt)
+                wait = self._decide(call, finding, progress)
+                if isinstance(wait, Reason):
+                    raise self._error(sending, finding, wait, attempt)
                 tell(attempt + 1, finding.status)
-                self.clock.sleep(decision.after)
+                self.clock.sleep(wait)
         raise AssertionError  # count() has no end
 
     def _too_late(self, prepared: Prepared, first_sent_at: float) -> Reason | None:
@@ -318,7 +316,7 @@ class Client(WireOwner):
             self._on_attempt(call, attempt, finding, (self.clock.monotonic() - begun) * 1000)
         return finding
 
-    def _decision(self, call: Call, finding: AttemptResult, progress: CallProgress) -> Retry | Stop:
+    def _decide(self, call: Call, finding: AttemptResult, progress: CallProgress) -> float | Reason:
         decision = decide(
             finding.meaning,
             progress,
@@ -328,10 +326,10 @@ class Client(WireOwner):
         )
         # A service that is at work on this very request is neither down nor overrun: so it answers
         # a list that was interrupted and begun again at once.
-        is_strained = isinstance(decision, Retry) and finding.meaning is not Meaning.BUSY
+        is_strained = not isinstance(decision, Reason) and finding.meaning is not Meaning.BUSY
         if is_strained and self._quota is not None:
             timed_out = finding.trouble is Trouble.TIMEOUT
-            return decision if self._quota.take(timed_out=timed_out) else Stop(Reason.QUOTA)
+            return decision if self._quota.take(timed_out=timed_out) else Reason.QUOTA
         return decision
 
     def _accept_reply(self, sending: _Sending, finding: AttemptResult, attempts: int) -> Reply:

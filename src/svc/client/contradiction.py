@@ -62,7 +62,10 @@ def refuse_contradiction(
         return
     object_id = id_in(finding.data) if call.changes else None
     about = f" It is about {object_id}." if object_id else ""
-    outcome = _end_of(call)
+    outcome: Outcome | None = None
+    if call.changes:
+        names_it = call.method != "POST" or (bool(call.operation) and not call.creates)
+        outcome = "done" if names_it else "unknown"
     raise Contradiction(
         f"The service's answer to {call.method} {call.path} contradicts the request: {said}."
         f"{about}",
@@ -78,14 +81,6 @@ def refuse_contradiction(
         if outcome == "unknown"
         else "Do not repeat it. Retrieve the object and ask the service, naming the request id.",
     )
-
-
-def _end_of(call: Call) -> Outcome | None:
-    """The outcome of a call that a contradicting answer proves, or None."""
-    if not call.changes:
-        return None
-    names_it = bool(call.operation) and not call.creates
-    return "done" if names_it or call.method != "POST" else "unknown"
 
 
 def id_in(data: object) -> str | None:

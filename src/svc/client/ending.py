@@ -14,16 +14,6 @@ from svc.client.request import Prepared
 from svc.client.retry import AttemptResult, Meaning, Reason, explain_repeat
 from svc.errors import NetworkError, OutcomeUnknown, RateLimited, ServerError, SvcError
 
-_REASONS = {
-    Reason.ANSWERED: "",
-    Reason.ATTEMPTS: "",
-    Reason.DEADLINE: "; the time is up",
-    Reason.RETRY_AFTER: "; it asks for a longer wait than there is time",
-    Reason.QUOTA: "; too many requests of this run needed another attempt",
-    Reason.KEY_AGE: "; the idempotency key is too old to send it again",
-    Reason.CLOCK_BEHIND: "; the clock was put back, so that the idempotency key's age is not known",
-}
-
 _CHECK_PROXY = "Check --proxy, SVC_PROXY, HTTPS_PROXY and the profile"
 PROXY_HINTS = {
     Trouble.NO_PROXY: _CHECK_PROXY,
@@ -32,6 +22,7 @@ PROXY_HINTS = {
     "SVC_PROXY=http://USER:PASSWORD@HOST:PORT",
 }
 _FINAL = (Reason.KEY_AGE, Reason.CLOCK_BEHIND)
+_PLAIN = (Reason.ANSWERED, Reason.ATTEMPTS)  # which the rest of the error says
 _UNKNOWN = "may have been carried out, but {} gave no clear answer"
 _BUSY = "was not carried out, {} takes no more requests now"
 _FAILED = "failed at {}"
@@ -133,11 +124,12 @@ def _hint_unreached(ending: CallEnd) -> str | None:
 def _line(ending: CallEnd, what: str) -> str:
     """Formats the message: the call, the reason and the number of attempts."""
     tries = f"{ending.attempts} attempt{'s' if ending.attempts > 1 else ''}"
+    end = "" if ending.reason in _PLAIN else f"; {ending.reason.value}"
     before = ""
     if ending.was_open and not ending.finding.meaning.is_open:
         before = "an earlier attempt was sent and got no clear answer; then "
     said = what.format(ending.base_url.origin)
-    why = f"{before}{ending.finding.detail} ({tries}{_REASONS[ending.reason]})"
+    why = f"{before}{ending.finding.detail} ({tries}{end})"
     return f"{ending.call.method} {ending.call.path} {said}: {why}."
 
 

@@ -1,6 +1,6 @@
 """Decides after each attempt whether and when to try again (promises R6-R8, R11).
 
-`client` asks `decide` after each attempt: a `Retry` with its wait, or a `Stop` with its reason.
+`client` asks `decide` after each attempt: a wait in seconds, or the `Reason` to stop.
 `connect_seconds` divides the deadline among the attempts. The functions are pure.
 """
 
@@ -95,15 +95,15 @@ _IN_PROGRESS = ("in_use", "in_progress")  # ends of a code: a request with the k
 
 
 class Reason(Enum):
-    """The reason why there is no further attempt."""
+    """The reason why there is no further attempt, in the words of the error."""
 
     ANSWERED = "the answer is final"
     ATTEMPTS = "every attempt was used"
     DEADLINE = "the time is up"
-    RETRY_AFTER = "the service asks for a longer wait than there is time"
-    QUOTA = "too many other requests needed another attempt"
-    KEY_AGE = "the idempotency key is too old to repeat safely"
-    CLOCK_BEHIND = "the clock was put back, so that the key's age is unknown"
+    RETRY_AFTER = "it asks for a longer wait than there is time"
+    QUOTA = "too many requests of this run needed another attempt"
+    KEY_AGE = "the idempotency key is too old to send it again"
+    CLOCK_BEHIND = "the clock was put back, so that the idempotency key's age is not known"
 
 
 class RetryQuota(Protocol):
@@ -114,18 +114,6 @@ class RetryQuota(Protocol):
 
     def give(self) -> None:
         """Returns a little to the quota after a success."""
-
-
-class Retry(NamedTuple):
-    """The decision to try again after some seconds."""
-
-    after: float
-
-
-class Stop(NamedTuple):
-    """The decision to make no further attempt."""
-
-    reason: Reason
 
 
 class CallProgress(NamedTuple):
@@ -170,23 +158,23 @@ def decide(
     method: str,
     retry_after: float | None,
     random: Callable[[], float],
-) -> Retry | Stop:
-    """Decides after an attempt whether to try again.
+) -> float | Reason:
+    """Returns in how many seconds to try again after an attempt, or why there is no further one.
 
     `retry_after` is the minimum wait that the service demands, in seconds, or None. `random`
     returns a number from 0 up to 1.
     """
     if not meaning.is_retried:
-        return Stop(Reason.ANSWERED)
+        return Reason.ANSWERED
     if progress.attempt >= ATTEMPTS:
-        return Stop(Reason.ATTEMPTS)
+        return Reason.ATTEMPTS
     wait = max(backoff(progress.attempt, random()), retry_after or 0.0)
     if wait >= progress.time_left:
         asked = retry_after is not None and retry_after >= progress.time_left
-        return Stop(Reason.RETRY_AFTER if asked else Reason.DEADLINE)
+        return Reason.RETRY_AFTER if asked else Reason.DEADLINE
     if method == "POST" and progress.age + wait >= KEY_SAFE_SECONDS:
-        return Stop(Reason.KEY_AGE)
-    return Retry(wait)
+        return Reason.KEY_AGE
+    return wait
 
 
 def backoff(attempt: int, random: float) -> float:

@@ -190,18 +190,12 @@ class SandboxClient(WireOwner):
 
     def _build_unusable(self, call: Call, finding: AttemptResult) -> SvcError:
         said = f"The sandbox at {self.base_url} gave no usable answer to {call.path}"
-        if call.changes:
-            return OutcomeUnknown(
-                f"{said}: {finding.detail}. It may have done it.",
-                status=finding.status,
-                request_id=finding.request_id,
-                outcome="unknown",
-                hint=_LOOK,
-            )
-        return NetworkError(
-            f"{said}: {finding.detail}.",
+        kind = OutcomeUnknown if call.changes else NetworkError
+        return kind(
+            f"{said}: {finding.detail}.{' It may have done it.' if call.changes else ''}",
             status=finding.status,
             request_id=finding.request_id,
+            outcome="unknown" if call.changes else None,
             hint=_LOOK,
         )
 

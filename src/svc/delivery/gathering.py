@@ -10,6 +10,7 @@ normalised parameters, or of the row's id); an entry is read only where more of 
 """
 
 from array import array
+from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import Any, Final, Generic, NamedTuple, TypeVar, overload
 
@@ -59,7 +60,8 @@ class EvidenceList(Sequence[Evidence]):
         self._source_of = array("I")
         self._equal: dict[int, list[int]] = {}  # of one idempotency key, by each of the numbers
         self._newest: dict[int, float] = {}  # the latest time of each outcome
-        self._dated = array("d")  # of requests to a sandbox: outcome, time, time by its clock
+        # Of requests to a sandbox, by outcome: times by both clocks; none is later in both.
+        self._dated = defaultdict[int, list[tuple[float, float]]](list)
         for one in evidence:
             self.append(one)
 
@@ -74,7 +76,7 @@ class EvidenceList(Sequence[Evidence]):
         if one.server_time is None:
             self._newest[one.known] = max(one.at, self._newest.get(one.known, one.at))
         else:
-            self._dated.extend((one.known, one.at, one.server_time))
+            _keep_latest(self._dated[one.known], (one.at, one.server_time))
         row = one.row if one.row is not None and 0 <= one.row <= _ROW_MAX else -1
         source = EvidenceSource(one.intent is not None, one.key_fingerprint)
         self._likenesses.add(one.likeness, number)
@@ -157,13 +159,19 @@ class EvidenceList(Sequence[Evidence]):
         """Seconds since the newest of the requests with some outcomes; None if there is none."""
         wanted = frozenset(map(int, among))
         ages = [now - at for known, at in self._newest.items() if known in wanted]
-        dated = zip(self._dated[::3], self._dated[1::3], self._dated[2::3], strict=True)
         ages += (
             age_of(at, server_time, now, served_now)
-            for known, at, server_time in dated
-            if known in wanted
+            for known in wanted & self._dated.keys()
+            for at, server_time in self._dated[known]
         )
         return min(ages, default=None)
+
+
+def _keep_latest(pairs: list[tuple[float, float]], new: tuple[float, float]) -> None:
+    """Adds a pair, unless one is as late in both; drops those that are later in neither."""
+    if not any(at >= new[0] and served >= new[1] for at, served in pairs):
+        pairs[:] = [pair for pair in pairs if pair[0] > new[0] or pair[1] > new[1]]
+        pairs.append(new)
 
 
 class Selection(Generic[T]):
@@ -171,7 +179,7 @@ class Selection(Generic[T]):
 
     def __init__(self, build: Callable[[int], T]) -> None:
         self._build = build
-        self.numbers = array("q")
+        self.numbers = array("i")  # a file has fewer rows than that holds
 
     def add(self, number: int) -> None:
         """Selects an item."""

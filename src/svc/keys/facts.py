@@ -60,21 +60,6 @@ class KeyFact:
         return KeyPlace(self.origin, self.profile, self.mode, self.slot)
 
 
-@dataclass(frozen=True, slots=True)
-class Roll:
-    """The replacement of a key by a new one; `old_ends_at` is in Unix seconds, or None.
-
-    Attributes:
-        backend: the keyring that holds the new key.
-        checked: whether the service has just accepted the new key.
-    """
-
-    old_fingerprint: str
-    old_ends_at: float | None
-    backend: str
-    checked: bool
-
-
 class KeyFacts:
     """The table of key facts; the database is opened for each use. Methods raise LocalError."""
 
@@ -90,7 +75,7 @@ class KeyFacts:
 
     def find(self, place: KeyPlace) -> KeyFact | None:
         """Finds the key of a place, or None."""
-        found = self._read(_SELECT + _ONE, *_values(place))
+        found = self._read(_SELECT + _ONE, *place)
         return found[0] if found else None
 
     def remember(self, place: KeyPlace, key: ApiKey, backend: str, *, checked: bool) -> KeyFact:
@@ -100,9 +85,9 @@ class KeyFacts:
         """
         now = self._clock.now()
         with self._open() as state, state.write() as tx:
-            rows = tx.rows(_SELECT + _ONE, _values(place))
+            rows = tx.rows(_SELECT + _ONE, place)
             at = now if checked else None
-            fact = KeyFact(*_values(place), key.kind, key.fingerprint, backend, now, at)
+            fact = KeyFact(*place, key.kind, key.fingerprint, backend, now, at)
             if rows and rows[0]["fingerprint"] == key.fingerprint:
                 same = KeyFact(**rows[0])
                 fact = replace(same, backend=backend, checked_at=at or same.checked_at)
@@ -110,28 +95,29 @@ class KeyFacts:
             _drop(tx, place)
         return fact
 
-    def note_roll(self, place: KeyPlace, key: ApiKey, roll: Roll) -> KeyFact:
-        """Records a key that replaced another one, and when that one stops working.
+    def note_roll(
+        self,
+        place: KeyPlace,
+        key: ApiKey,
+        backend: str,
+        *,
+        checked: bool,
+        old: str,
+        old_ends_at: float | None,
+    ) -> KeyFact:
+        """Records a key that replaced the one of fingerprint `old`, and until when that works.
 
         A sandbox's key without a keyring (`SANDBOX_DATA`) is stored in this table.
         """
         now = self._clock.now()
-        fact = KeyFact(
-            *_values(place),
-            key.kind,
-            key.fingerprint,
-            roll.backend,
-            now,
-            now if roll.checked else None,
-            now,
-            roll.old_fingerprint,
-            roll.old_ends_at,
-        )
+        at = now if checked else None
+        new = key.kind, key.fingerprint, backend
+        fact = KeyFact(*place, *new, now, at, now, old, old_ends_at)
         with self._open() as state, state.write() as tx:
             tx.execute(_REMEMBER, astuple(fact))
             _drop(tx, place)
-            if roll.backend == SANDBOX_DATA:
-                tx.execute(_KEEP, (*_values(place)[:3], key.secret))
+            if backend == SANDBOX_DATA:
+                tx.execute(_KEEP, (*place[:3], key.secret))
         return fact
 
     def sandbox_key(self, place: KeyPlace) -> str | None:
@@ -139,14 +125,14 @@ class KeyFacts:
         if not self._path.exists():
             return None
         with self._open(reading=True) as state:
-            rows = state.rows(_KEPT, _values(place)[:3])
+            rows = state.rows(_KEPT, place[:3])
         return str(rows[0]["secret"]) if rows else None
 
     def forget(self, place: KeyPlace) -> None:
         """Deletes the record of a removed key, and a sandbox's key itself."""
         if self._path.exists():
             with self._open() as state, state.write() as tx:
-                tx.execute(_FORGET, _values(place))
+                tx.execute(_FORGET, place)
                 _drop(tx, place)
 
     def _read(self, sql: str, *values: str) -> list[KeyFact]:
@@ -161,10 +147,6 @@ class KeyFacts:
         return Database.open(self._path, clock=self._clock, reading=reading)
 
 
-def _values(place: KeyPlace) -> tuple[str, str, Mode, Slot]:
-    return place.origin, place.profile, place.mode, place.slot
-
-
 def _drop(tx: "Tx", place: KeyPlace) -> None:
     if place.slot == "secret":
-        tx.execute(_DROP, _values(place)[:3])
+        tx.execute(_DROP, place[:3])

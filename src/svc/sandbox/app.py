@@ -61,6 +61,7 @@ class SandboxApp:
     Attributes:
         under_way: the requests that the server has begun to answer.
         on_served: called after each request.
+        api: while it runs, what answers `/v1`, and refuses what is no request.
     """
 
     options: LaunchOptions
@@ -68,6 +69,7 @@ class SandboxApp:
     sender: WebhookSender | None = None
     under_way: Collection[object] = ()
     on_served: OnServed | None = None
+    api: Api = field(init=False)
 
     async def __call__(self, scope: AsgiScope, receive: Receive, send: Send) -> None:
         begun, reply, request = time.perf_counter(), None, AsgiRequest(scope, receive)
@@ -94,7 +96,6 @@ class SandboxApp:
                 cannot be opened, is in use, damaged or of another program.
         """
         memory = RunMemory()
-        self._requests = memory.log
 
         def refill(test: Transaction, live: Transaction, name: str | None) -> None:
             fill(test, live, name)
@@ -113,10 +114,10 @@ class SandboxApp:
         )
         routes = RouteTable((each.method, each.path, each) for each in document.OPERATIONS)
         strict = self.options.strict_https or self.options.tls
-        self._api = Api(engine, routes, memory, RateLimit(self.real_clock), strict_https=strict)
+        self.api = Api(engine, routes, memory, RateLimit(self.real_clock), strict_https=strict)
         pages = Checkout(engine)
         self._rooms: Mapping[str, Api | ControlApi | Checkout] = {
-            f"{API_ROOT}/": self._api,
+            f"{API_ROOT}/": self.api,
             _CONTROLS: ControlApi(engine, memory, cache(document.document)),
             f"{ROOT}/": pages,
             HOME: pages,
@@ -146,16 +147,12 @@ class SandboxApp:
         except (OSError, ValueError) as error:  # a state that is invalid is one of the second
             raise LocalError(f"--import: {error}", code="state_invalid") from error
 
-    def refuse(self, problem: Problem) -> HttpReply:
-        """Builds the answer to a request that could not be parsed."""
-        return self._api.refuse(problem)
-
     async def _reply(self, request: AsgiRequest) -> HttpReply | None:
         """Returns the answer of the room that has the path; None if the client has gone.
 
         A room raises Problem for a refused request, and builds the answer to it by `refuse`.
         """
-        refuse: Callable[[Problem, AsgiRequest], HttpReply] = self._api.refuse
+        refuse: Callable[[Problem, AsgiRequest], HttpReply] = self.api.refuse
         path = request.path
         try:
             check_framing(request)
@@ -169,8 +166,6 @@ class SandboxApp:
             return await room.answer(request)
         except CallerGoneError:
             return None
-        except Problem as error:
-            problem = error
         except asyncio.CancelledError:  # by a stop, which waits for no request
             message = "The sandbox is stopping. Send the request again with the same key."
             problem = Problem(503, "service_unavailable", message)
@@ -178,5 +173,5 @@ class SandboxApp:
             # Not the path: a shopper's has the client secret in it.
             problem = failure(error, f"a {request.method}")
         if problem.code == NOT_PUBLISHABLE:
-            self._requests.leaked.append(path.partition(ROOT)[0] + ROOT)
+            self.api.memory.log.leaked.append(path.partition(ROOT)[0] + ROOT)
         return refuse(problem, request)

@@ -26,7 +26,6 @@ from svc.sandbox.store.ids import IdSource
 from svc.sandbox.store.settings import StoredSettings
 from svc.sandbox.store.sqlite import DISK_FULL, Store
 from svc.sandbox.store.transaction import SharedState, Transaction
-from svc.sandbox.store.upload import StateUpload
 from svc.sandbox.webhooks import attempts
 from svc.sandbox.webhooks.attempts import WebhookAttempts
 from svc.sandbox.webhooks.sender import HttpSender, ReceiverReply, WebhookSender
@@ -67,7 +66,7 @@ class Engine:
         self._fixture = fixture
         self._job_names = {*(handlers or {}), jobs.ATTEMPT}
         self._world = store.instance() or _draw_instance()
-        self._upload: StateUpload | None = None
+        self._upload: export.StateUpload | None = None
         self.clock = VirtualClock(real)
         self.settings = StoredSettings(store)
         self._shared = SharedState(store, IdSource(seed, os.urandom), self.settings, self.clock)
@@ -210,7 +209,7 @@ class Engine:
             StateInvalidError: no export has such rows.
         """
         if self._upload is None or self._upload.identity != identity:
-            self._upload = StateUpload(identity)
+            self._upload = export.StateUpload(identity)
         return self._upload.add(table, rows)
 
     def take_staged(self, identity: str) -> Mapping[str, Sequence[Any]]:

@@ -4,7 +4,7 @@ A promise in seconds is made for a machine that has them to give. Where others w
 as well, the same work takes longer by as much, and that is seen from here only in part: what others
 wanted a moment ago, or what the machine's own host gave to others. So beside other tests a promise
 is given three times as long again. It holds as it stands with SVC_TEST_AT_REST=1, by which the gate
-runs the tests of such promises once more, alone, one for each core.
+runs the tests of such promises once more, alone, one for each core; with 0 they are left to that.
 """
 
 import os
@@ -30,6 +30,11 @@ def patient(seconds: float) -> float:
 def is_at_rest() -> bool:
     """Whether this run has the machine for itself, and for tests of promises in seconds alone."""
     return os.environ.get(_AT_REST) == "1"
+
+
+def leaves_to_rest() -> bool:
+    """Whether tests of promises in seconds have a run of their own, and are left out of this."""
+    return os.environ.get(_AT_REST) == "0"
 
 
 def slowed(seconds: float) -> float:

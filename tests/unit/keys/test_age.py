@@ -8,7 +8,7 @@ import pytest
 from support.clocks import ManualClock
 from svc.api_keys import parse
 from svc.keys.age import DAY_SECONDS, SecretRecord, SecretRecords, assess_age
-from svc.keys.facts import KeyFacts, Roll
+from svc.keys.facts import KeyFacts
 from svc.keys.places import KeyPlace
 from svc.listen.endpoints import list_signing_secrets
 
@@ -76,7 +76,9 @@ def test_what_is_held_is_what_was_stored(state: Path, clock: ManualClock) -> Non
     old, new = parse("sk_live_4eC39HqLyjWDarjtT1zdp7dc", "x"), parse("sk_live_abcdefghijkl", "x")
     facts.remember(PLACE, old, "fake.Keyring", checked=True)
     clock.advance(5)
-    rolled = facts.note_roll(PLACE, new, Roll(old.fingerprint, None, "fake.Keyring", checked=True))
+    rolled = facts.note_roll(
+        PLACE, new, "fake.Keyring", checked=True, old=old.fingerprint, old_ends_at=None
+    )
     shop = KeyPlace(PLACE.origin, "shop", "test", "publishable")
     facts.remember(shop, parse("pk_test_abcdefghijkl", "x"), "fake.Keyring", checked=False)
     (found,) = secrets.list_records(profile="shop")

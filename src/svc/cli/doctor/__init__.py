@@ -6,10 +6,12 @@ gives a `Finding` (ok, warning, failed or skipped), and `report` collects them f
 
 import time
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Final
 
 from svc.cli.doctor.checks import (
     Check,
+    CheckResult,
     Finding,
     build_failed,
     completion,
@@ -132,22 +134,17 @@ def logs(session: Session, monitors: Sequence[str]) -> Iterator[Finding]:
     except (LocalError, OSError):  # the check of the state has said so
         return
     if monitors and not known:
-        yield _look_at_monitors(monitors)
+        yield run_guarded("log", partial(_look_at_monitors, monitors=monitors), session)
     for address, fills in known.items():
-        try:
-            yield _check_log(session, address, monitors, fills=fills)
-        except SvcError as error:
-            yield build_failed("log", error)
+        check = partial(_check_log, text=address, monitors=monitors, fills=fills)
+        yield run_guarded("log", check, session)
 
 
-def _look_at_monitors(monitors: Sequence[str]) -> Finding:
+def _look_at_monitors(session: Session, monitors: Sequence[str]) -> CheckResult:  # noqa: ARG001  a check's
     from svc.listen.log import checks
 
-    try:
-        seen = checks.sync(monitors, len(monitors))
-    except SvcError as error:
-        return build_failed("log", error)
-    return Finding("log", seen.verdict, f"{seen.detail}; no log was used from here", seen.fix)
+    seen = checks.sync(monitors, len(monitors))
+    return seen.verdict, f"{seen.detail}; no log was used from here", seen.fix
 
 
 def _find_logs(session: Session) -> dict[str, bool]:
@@ -167,7 +164,7 @@ def _find_logs(session: Session) -> dict[str, bool]:
     return logs
 
 
-def _check_log(session: Session, text: str, monitors: Sequence[str], *, fills: bool) -> Finding:
+def _check_log(session: Session, text: str, monitors: Sequence[str], *, fills: bool) -> CheckResult:
     from svc.cli.events.log import position_here
     from svc.cli.events.team import open_log
     from svc.listen.log import checks
@@ -204,4 +201,4 @@ def _check_log(session: Session, text: str, monitors: Sequence[str], *, fills: b
         f"group {one.name}: {one.waiting} wait, {one.unacknowledged} are with a job"
         for one in status.groups or ()
     ]
-    return Finding("log", worst.verdict, "; ".join(parts), worst.fix)
+    return worst.verdict, "; ".join(parts), worst.fix

@@ -1,4 +1,4 @@
-"""Each check of `svc doctor`, as a function: a session in, a `Finding` with its remedy out.
+"""Each check of `svc doctor`, as a function: a session in, a verdict with its remedy out.
 
 `svc doctor` runs them one after the other by `run_guarded`, which makes a failed `Finding` of an
 error, and prints them; `service` alone returns several findings. Nothing is changed.
@@ -52,13 +52,14 @@ class Finding(NamedTuple):
         }
 
 
-Check: TypeAlias = Callable[[Session], Finding]
+CheckResult: TypeAlias = tuple[Verdict, str] | tuple[Verdict, str, str | None]
+Check: TypeAlias = Callable[[Session], CheckResult]
 
 
 def run_guarded(name: str, check: Check, session: Session) -> Finding:
     """Runs a check; an error that would end another command becomes a failed finding."""
     try:
-        return check(session)
+        return Finding(name, *check(session))
     except SvcError as error:
         return build_failed(name, error)
     except OSError as error:
@@ -74,52 +75,42 @@ _PROBE: Final = "doctor"  # an item that is never stored; reading it opens no ot
 _TUNNELS: Final = ("cloudflared", "ngrok", "ssh")
 
 
-def state(session: Session) -> Finding:
+def state(session: Session) -> CheckResult:
     """Whether the state database is whole and private, and whether a request waits in it."""
     from svc.cli.framework.delivering import journal_of
     from svc.state.room import room_of
 
-    name, path = "state", session.paths.state_file
+    path = session.paths.state_file
     if not path.exists():
-        return _state_to_be(name, path)
+        return _state_to_be(path)
     with closing(Database.open(path, clock=session.clock)) as database:
         room = room_of(database, path)
         verdict = database.rows("PRAGMA quick_check(1)")[0]["quick_check"]
     if verdict != "ok":
-        return Finding(name, "failed", f"{path}: {verdict}", "Copy it away and run svc again")
+        return "failed", f"{path}: {verdict}", "Copy it away and run svc again"
     with journal_of(session) as journal:
         waiting = len(journal.list(unresolved=True))
     if waiting:
-        words = "request has" if waiting == 1 else "requests have"
-        return Finding(
-            name,
-            "warning",
-            f"{waiting} {words} no known outcome",
-            "See them: svc requests list --unresolved",
-        )
+        words = f"{waiting} {'request has' if waiting == 1 else 'requests have'}"
+        return "warning", f"{words} no known outcome", "See them: svc requests list --unresolved"
     if room.is_worth_compacting:
         free, size = (f"{one / 1e9:.1f} GB" for one in (room.free, room.size))
-        return Finding(
-            name,
-            "warning",
-            f"{free} of the {size} of {path} are free",
-            "Give them back to the disk: svc state compact",
-        )
-    return Finding(name, "ok", f"{path}; every request has an outcome")
+        what = f"{free} of the {size} of {path} are free"
+        return "warning", what, "Give them back to the disk: svc state compact"
+    return "ok", f"{path}; every request has an outcome"
 
 
-def _state_to_be(name: str, path: Path) -> Finding:
+def _state_to_be(path: Path) -> CheckResult:
     """Whether the database can be made, where it is not there yet."""
     nearest = next(folder for folder in path.parents if folder.exists())
     if nearest.is_dir() and os.access(nearest, os.W_OK | os.X_OK):
-        return Finding(name, "ok", f"{path} is made when it is first needed")
+        return "ok", f"{path} is made when it is first needed"
     why = "is not a folder that svc may write to"
-    return Finding(name, "failed", f"{nearest} {why}", "Make it writable for this user")
+    return "failed", f"{nearest} {why}", "Make it writable for this user"
 
 
-def keyring(session: Session) -> Finding:
+def keyring(session: Session) -> CheckResult:
     """Whether a keyring answers; where the key comes from elsewhere, none is needed."""
-    name = "keyring"
     try:
         from svc.keys.keyrings.choice import backends
 
@@ -131,46 +122,39 @@ def keyring(session: Session) -> Finding:
     except KeyStoreError as error:
         settings = session.settings
         elsewhere = session.env.get(VARIABLE) or settings.sandbox or settings.key_command
-        needed = not elsewhere
-        return Finding(name, "failed" if needed else "warning", error.message, error.hint)
-    return Finding(name, "ok", f"{title(answers or known[0].name)} answers")
+        return "warning" if elsewhere else "failed", error.message, error.hint
+    return "ok", f"{title(answers or known[0].name)} answers"
 
 
-def tunnels(session: Session) -> Finding:
+def tunnels(session: Session) -> CheckResult:
     """Which programs can bring webhooks to this machine."""
     from svc.listen.tunnels.program import find_installed
 
-    name = "tunnels"
     if session.settings.sandbox:
-        return Finding(name, "skipped", "none is needed for a sandbox on this machine")
+        return "skipped", "none is needed for a sandbox on this machine"
     path = session.env.get("PATH", "")
     found = [place for each in _TUNNELS if (place := find_installed(each, path))]
     if not found:
-        return Finding(
-            name,
-            "warning",
-            "cloudflared, ngrok and ssh are not installed",
-            "Install one, or run your own and name it: svc events listen --public-url URL",
-        )
-    return Finding(name, "ok", ", ".join(found))
+        fix = "Install one, or run your own and name it: svc events listen --public-url URL"
+        return "warning", "cloudflared, ngrok and ssh are not installed", fix
+    return "ok", ", ".join(found)
 
 
-def completion(session: Session) -> Finding:
+def completion(session: Session) -> CheckResult:
     """Whether the shell of this person completes svc, with this release's script."""
     from svc.cli.completion import place_of
     from svc.completion import SHELLS, read_script
 
-    name = "completion"
     shell = Path(session.env.get("SHELL", "")).name
     if shell not in SHELLS:
-        return Finding(name, "skipped", "SHELL names a shell that svc has no completion script for")
+        return "skipped", "SHELL names a shell that svc has no completion script for"
     path, _ = place_of(shell, session.env)
     fix = f"Install it: svc completion {shell} --install"
     if not path.is_file():
-        return Finding(name, "skipped", f"not installed for {shell}", fix)
+        return "skipped", f"not installed for {shell}", fix
     if path.read_text(encoding="utf-8", errors="replace") != read_script(shell):
-        return Finding(name, "warning", f"{path} is of another release", fix)
-    return Finding(name, "ok", str(path))
+        return "warning", f"{path} is of another release", fix
+    return "ok", str(path)
 
 
 SECONDS: Final = 10.0
@@ -179,32 +163,24 @@ _SKEW_NOTED: Final = 30.0
 _NOT_THE_API: Final = "Check the address: it is the API root without /v1 (svc config get)"
 
 
-def configuration(session: Session) -> Finding:
+def configuration(session: Session) -> CheckResult:
     """Whether the settings can be read, and which are in use."""
     path = session.config.path
     settings = session.settings
     where = str(path) if path.exists() else "no file, defaults"
-    return Finding(
-        "configuration", "ok", f"{where}; profile {settings.profile}, {settings.mode} mode"
-    )
+    return "ok", f"{where}; profile {settings.profile}, {settings.mode} mode"
 
 
-def key(session: Session) -> Finding:
+def key(session: Session) -> CheckResult:
     """Where the API key comes from, and whether SVC_API_KEY hides another, stored key."""
-    name = "key"
     found = session.key
     shown = f"{found.fingerprint} from {found.source}"
-    if found.source != VARIABLE:
-        return Finding(name, "ok", shown)
-    stored = session.key_facts.find(session.key_place())
-    if stored is not None and stored.fingerprint != found.fingerprint:
-        return Finding(
-            name,
-            "warning",
-            f"{shown} is used, not the stored key {stored.fingerprint} of this profile",
-            f"Unset {VARIABLE} to use the stored key",
-        )
-    return Finding(name, "ok", shown)
+    if found.source == VARIABLE:
+        stored = session.key_facts.find(session.key_place())
+        if stored is not None and stored.fingerprint != found.fingerprint:
+            what = f"{shown} is used, not the stored key {stored.fingerprint} of this profile"
+            return "warning", what, f"Unset {VARIABLE} to use the stored key"
+    return "ok", shown
 
 
 def service(session: Session) -> list[Finding]:
@@ -222,34 +198,33 @@ def service(session: Session) -> list[Finding]:
         return [Finding("service", "failed", what, _NOT_THE_API)]
     return [
         Finding("service", "ok", answer),
-        clock_finding(reached.skew, reached.turned, session.clock.now()),
-        _check_key(session),
+        Finding("clock", *judge_clock(reached.skew, reached.turned, session.clock.now())),
+        Finding("key accepted", *_check_key(session)),
     ]
 
 
-def clock_finding(skew: float | None, turned: float | None = None, now: float = 0.0) -> Finding:
+def judge_clock(skew: float | None, turned: float | None = None, now: float = 0.0) -> CheckResult:
     """Judges how far this machine's clock is from the service's (seconds, ahead is positive).
 
     `turned` is how far a sandbox's own clock is ahead of this machine's, which shows `now`.
     """
-    name = "clock"
     if turned is not None and abs(turned) >= _SKEW_NOTED:
         from svc.render.human.cells import distance
 
         moment = datetime.fromtimestamp(now + turned, UTC)
         words = f"the sandbox's clock was turned: it shows {utc(now + turned)}"
-        return Finding(name, "ok", f"{words}, {distance(moment, now)} by this machine's")
+        return "ok", f"{words}, {distance(moment, now)} by this machine's"
     if skew is None:
-        return Finding(name, "skipped", "the service tells no time")
+        return "skipped", "the service tells no time"
     if abs(skew) < _SKEW_NOTED:
-        return Finding(name, "ok", "agrees with the service's to a few seconds")
+        return "ok", "agrees with the service's to a few seconds"
     way = "ahead of" if skew > 0 else "behind"
     words = f"this machine's clock is {abs(skew):.0f} s {way} the service's"
     fix = "Set the clock by network time, such as: timedatectl set-ntp true"
     if abs(skew) > SIGNATURE_TOLERANCE_SECONDS:
         also = "so that every webhook is refused as too old or too new"
-        return Finding(name, "failed", f"{words}, {also}", fix)
-    return Finding(name, "warning", words, fix)
+        return "failed", f"{words}, {also}", fix
+    return "warning", words, fix
 
 
 def _reach_service(session: Session) -> Reached | Finding:
@@ -261,12 +236,8 @@ def _reach_service(session: Session) -> Reached | Finding:
     proxy = choose_proxy(address, settings.proxy, session.env)
     wire = SocketWire(address, clock=session.clock, proxy=proxy, ca_bundle=settings.ca_bundle)
     try:
-        answer = probe(
-            address,
-            wire=wire,
-            clock=session.clock,
-            seconds=min(SECONDS, settings.max_time),
-        )
+        seconds = min(SECONDS, settings.max_time)
+        answer = probe(address, wire=wire, clock=session.clock, seconds=seconds)
     finally:
         wire.close()
     if isinstance(answer, Reached):
@@ -279,23 +250,18 @@ def _reach_service(session: Session) -> Reached | Finding:
     return Finding("service", "failed", f"{address.origin}{through}: {why}", fix)
 
 
-def _check_key(session: Session) -> Finding:
-    name = "key accepted"
+def _check_key(session: Session) -> CheckResult:
     try:
         resolved = session.key
     except SvcError:
-        return Finding(name, "skipped", "there is no key to show")
+        return "skipped", "there is no key to show"
     try:
         try_key(session, resolved.secret, resolved.mode)
     except Unauthorized as error:
-        return Finding(
-            name,
-            "failed",
-            f"the service refuses {resolved.fingerprint} ({error.code})",
-            suggest_fix(session),
-        )
+        what = f"the service refuses {resolved.fingerprint} ({error.code})"
+        return "failed", what, suggest_fix(session)
     except SvcError as error:
         # No end of the other checks: that the service was reached is known already.
         fix = error.hint or "See the whole exchange: svc orders list --limit 1 --verbose"
-        return Finding(name, "failed", error.message, fix)
-    return Finding(name, "ok", f"the service takes {resolved.fingerprint}")
+        return "failed", error.message, fix
+    return "ok", f"the service takes {resolved.fingerprint}"

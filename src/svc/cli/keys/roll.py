@@ -19,7 +19,7 @@ from svc.cli.keys import old_key
 from svc.cli.keys.old_key import OldKey
 from svc.errors import AuthError, KeyStoreError, LocalError, SvcError, UsageError
 from svc.keys.age import DAY_SECONDS
-from svc.keys.facts import KeyFact, Roll
+from svc.keys.facts import KeyFact
 from svc.keys.places import SANDBOX_DATA
 from svc.service.facts import KEY_GRACE_MAX_SECONDS
 
@@ -84,9 +84,10 @@ def _swap(session: Session, old: Any, new: ApiKey, ends: float | None, *, checke
         if not session.settings.sandbox:
             raise
         backend = SANDBOX_DATA
-    roll = Roll(old.fingerprint, ends, backend, checked=checked)
     try:
-        return session.key_facts.note_roll(old.place, new, roll)
+        return session.key_facts.note_roll(
+            old.place, new, backend, checked=checked, old=old.fingerprint, old_ends_at=ends
+        )
     except LocalError as error:
         if backend != SANDBOX_DATA:
             error.message = f"The new key is in its place, but not noted. {error.message}"

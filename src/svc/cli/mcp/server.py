@@ -35,6 +35,8 @@ _INSTRUCTIONS: Final = (
     "under next."
 )
 _PASSED_ON: Final = ("profile", "base_url", "api_version", "max_time", "proxy", "ca_bundle")
+_COMMANDS_MAX: Final = 8  # at a time
+_QUESTIONS_MAX: Final = 100  # without an answer
 _OUTPUT_MAX: Final = 256 << 10  # bytes; more than an agent can read at once
 _ASKED_IN_RESULTS: Final = "2026-07-28"  # the version from which a question is part of a result
 _QUESTION: Final = "confirm"
@@ -91,6 +93,7 @@ class AgentServer:
         self._own, self._env = build_own_command("svc", session.env)
         self._passed_on = [f"--{self._mode}", "-o", "json", "--no-input", *_pass_on(given)]
         self._asked: dict[str, list[str]] = {}  # command lines by the token of their question
+        self._places = asyncio.Semaphore(_COMMANDS_MAX)
 
     async def serve(self) -> None:
         """Answers until the client is gone."""
@@ -138,6 +141,8 @@ class AgentServer:
             question = await self._build_question(tool, words)
             if isinstance(question, protocol.CallToolResult):
                 return question
+            while len(self._asked) >= _QUESTIONS_MAX:
+                del self._asked[next(iter(self._asked))]
             token = secrets.token_urlsafe()
             self._asked[token] = words
             asked = protocol.ElicitRequest(params=question)
@@ -190,6 +195,10 @@ class AgentServer:
     ) -> CommandResult:
         """Runs a command; one that may change something runs to its end without the client too."""
         argv = [*self._own, *self._passed_on, *more, *words]
+        async with self._places:
+            return await self._run_alone(argv, may_be_cut=may_be_cut)
+
+    async def _run_alone(self, argv: Sequence[str], *, may_be_cut: bool) -> CommandResult:
         with anyio.CancelScope(shield=not may_be_cut):
             child = await asyncio.create_subprocess_exec(
                 *argv,

@@ -119,17 +119,13 @@ class _Story:
         return log
 
     def _create_order(self) -> Any:
-        argv = ("orders", "create", *_ORDER)
-        self._title("An order to Germany", *argv)
-        order = self._children.run(*argv)
+        order = self._run("An order to Germany", "orders", "create", *_ORDER)
         total = format_amount(order["amount_total"], order["currency"])
         self._tell_found(order["id"], f"{total} to pay, with duty and VAT")
         return order
 
     def _pay(self, order: str) -> str:
-        argv = ("sandbox", "pay", order)
-        self._title("The shopper pays with a test card", *argv)
-        paid = self._children.run(*argv)
+        paid = self._run("The shopper pays with a test card", "sandbox", "pay", order)
         self._tell_found(paid["payment"]["id"], paid["payment"]["status"])
         return str(paid["payment"]["id"])
 
@@ -150,18 +146,21 @@ class _Story:
             arrived = signals.wait(target.next, left)
             if arrived is None:
                 break
-            event = json.loads(arrived.body)
+            event = json.loads(arrived)
             if event["type"] == "order.paid" and event["data"]["object"]["id"] == order:
                 return event
         raise CheckFailed(f"order.paid did not arrive within {_SECONDS:.0f} s.")
 
     def _refund(self, payment: str) -> Any:
         argv = ("refunds", "create", "--payment", payment, "--amount", "4999")
-        self._title("A partial refund", *argv)
-        refund = self._children.run(*argv)
+        refund = self._run("A partial refund", *argv)
         amount = format_amount(refund["amount"], refund["currency"])
         self._tell_found(refund["id"], f"{refund['status']}, {amount}")
         return refund
+
+    def _run(self, title: str, *argv: str) -> Any:
+        self._title(title, *argv)
+        return self._children.run(*argv)
 
     def _title(self, text: str, *argv: str) -> None:
         self._step += 1

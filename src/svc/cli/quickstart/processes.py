@@ -8,11 +8,10 @@ import queue
 import subprocess
 import threading
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from svc.clock import Clock
 from svc.errors import CheckFailed, LocalError
@@ -87,29 +86,22 @@ class SvcProcesses:
         begun = self._clock.monotonic()
         while not path.exists():
             took = self._clock.monotonic() - begun
-            if process.poll() is not None:
+            if process.poll() is not None or took > seconds:
                 code = process.returncode
-                what = f"ended with {code} after {took:.1f} s"
-                raise LocalError(f"A part of the quickstart {what}: {_read_last_line(log)}")
-            if took > seconds:
                 what = f"did not start within {seconds:.0f} s"
-                raise LocalError(f"A part of the quickstart {what}: {_read_last_line(log)}")
+                what = what if code is None else f"ended with {code} after {took:.1f} s"
+                lines = log.read_text(encoding="utf-8", errors="replace").strip().splitlines()
+                said = lines[-1] if lines else "it said nothing."
+                raise LocalError(f"A part of the quickstart {what}: {said}")
             self._clock.sleep(_POLL)
         return path.read_text(encoding="utf-8")
 
 
-def _read_last_line(log: Path) -> str:
-    """The last line that a process has written."""
-    lines = log.read_text(encoding="utf-8", errors="replace").strip().splitlines()
-    return lines[-1] if lines else "it said nothing."
-
-
 def _read_output(process: "subprocess.Popen[bytes]", seconds: float) -> tuple[bytes, bytes] | None:
     """What it has said on stdout and stderr, once it has ended."""
-    try:
+    with suppress(subprocess.TimeoutExpired):
         return process.communicate(timeout=seconds)
-    except subprocess.TimeoutExpired:
-        return None
+    return None
 
 
 def environment(base: Mapping[str, str], home: Path) -> dict[str, str]:
@@ -123,38 +115,27 @@ def environment(base: Mapping[str, str], home: Path) -> dict[str, str]:
     }
 
 
-@dataclass(frozen=True, slots=True)
-class DemoArrival:
-    """One POST that reached the target: its raw body and its signature header."""
-
-    body: bytes
-    signature: str
-
-
-@dataclass(slots=True)
-class DemoTarget:
-    """The running target: its address and what has arrived so far."""
+class DemoTarget(NamedTuple):
+    """The running target: its address, and the raw bodies of the POSTs that have arrived so far."""
 
     url: str
-    arrivals: "queue.Queue[DemoArrival]" = field(default_factory=queue.Queue)
+    arrivals: "queue.Queue[bytes]"
 
-    def next(self, seconds: float) -> DemoArrival | None:
+    def next(self, seconds: float) -> bytes | None:
         """Waits for the next POST; returns None after so many seconds."""
-        try:
+        with suppress(queue.Empty):
             return self.arrivals.get(timeout=seconds)
-        except queue.Empty:
-            return None
+        return None
 
 
 @contextmanager
 def run_target() -> Iterator[DemoTarget]:
     """Serves on a free loopback port and answers 200 to every POST."""
-    target = DemoTarget("")
+    arrivals: queue.Queue[bytes] = queue.Queue()
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
-            body = self.rfile.read(int(self.headers.get("Content-Length", "0")))
-            target.arrivals.put(DemoArrival(body, self.headers.get("Svc-Signature", "")))
+            arrivals.put(self.rfile.read(int(self.headers.get("Content-Length", "0"))))
             self.send_response(200)
             self.send_header("Content-Length", "0")
             self.end_headers()
@@ -163,11 +144,10 @@ def run_target() -> Iterator[DemoTarget]:
             """Keeps quiet: the listener already prints what it forwards."""
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        target.url = f"http://127.0.0.1:{server.server_port}/webhooks"
         thread = threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True)
         thread.start()
         try:
-            yield target
+            yield DemoTarget(f"http://127.0.0.1:{server.server_port}/webhooks", arrivals)
         finally:
             server.shutdown()
             thread.join()

@@ -19,12 +19,7 @@ from svc.sandbox.engine import Engine
 from svc.sandbox.faults import chaos
 from svc.sandbox.http import auth
 from svc.sandbox.http.auth import SITE
-from svc.sandbox.http.exchange import (
-    AsgiRequest,
-    HttpReply,
-    failure,
-    refusal,
-)
+from svc.sandbox.http.exchange import AsgiRequest, HttpReply, failure, refusal
 from svc.sandbox.http.routes import RouteTable
 from svc.sandbox.parameters import tables
 from svc.sandbox.parameters.bodies import (
@@ -185,11 +180,8 @@ class Api:
         context = self._context(request)
         try:
             reply = await self._pass(context)
-        except Problem as problem:
-            reply = self._answer_problem(context, problem)
         except Exception as error:  # noqa: BLE001  an answer in the error shape, whatever broke
-            told = failure(error, f"request {context.id}")
-            reply = self._answer_problem(context, told)
+            reply = self._answer_problem(context, failure(error, f"request {context.id}"))
         self._note(context, reply)
         return reply.with_headers(
             (REQUEST_ID_HEADER, context.id),
@@ -234,7 +226,7 @@ class Api:
         """Steps 1 to 6: who asks for what, and whether that is allowed now."""
         request, settings = context.request, context.settings
         strict = self.strict_https or settings["insecure_http"] == "reject"
-        if strict and not request.secure:
+        if strict and request.scheme != "https":
             raise auth.https_required()
         text = auth.key_text(request.header("authorization"))
         context.entry.key = api_keys.mask(text)

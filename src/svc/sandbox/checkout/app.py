@@ -28,11 +28,7 @@ from svc.sandbox.checkout.layout import (
 from svc.sandbox.checkout.pages import end_page
 from svc.sandbox.checkout.visit import BANK, CHALLENGE, COMPLETE, ROOT, Address, Visit, visit
 from svc.sandbox.engine import Engine
-from svc.sandbox.http.exchange import (
-    AsgiRequest,
-    HttpReply,
-    Limit,
-)
+from svc.sandbox.http.exchange import AsgiRequest, HttpReply, Limit
 from svc.sandbox.http.routes import RouteTable
 from svc.sandbox.parameters.bodies import FORM_TYPE, decode_form
 from svc.sandbox.parameters.problems import Problem, build_invalid
@@ -76,8 +72,7 @@ def check_origin(request: AsgiRequest) -> None:
     Raises:
         Problem: 403 `origin_not_allowed`.
     """
-    scheme = "https" if request.secure else "http"
-    own = f"{scheme}://{request.header('host') or ''}".lower()
+    own = f"{request.scheme}://{request.header('host') or ''}".lower()
     origin = (request.header("origin") or "null").lower()
     site = request.header("sec-fetch-site")
     proven = site == "same-origin" and origin == "null"
@@ -133,7 +128,11 @@ class Checkout:
 
     async def home(self, request: AsgiRequest, _: str) -> HttpReply:
         """Shows the page at `/`: what a sandbox is, its keys and test cards."""
-        return answer(home_page(request.origin))
+        # Of the socket, for a Host may say anything.
+        host, port = request.scope.get("server") or ("127.0.0.1", None)
+        shown = f"[{host}]" if ":" in host else host
+        colon = "" if port is None else f":{port}"
+        return answer(home_page(f"{request.scheme}://{shown}{colon}"))
 
     async def show(self, request: AsgiRequest, secret: str) -> HttpReply:
         """Shows the order and the ways to pay it."""

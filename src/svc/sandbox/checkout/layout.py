@@ -13,7 +13,7 @@ from svc.sandbox.checkout.languages import LANGUAGES, Language
 from svc.sandbox.checkout.visit import ROOT, Address, Visit
 from svc.sandbox.http.exchange import HttpReply
 from svc.sandbox.parameters.problems import Problem
-from svc.sandbox.resources import goods
+from svc.sandbox.resources.landed_cost_quotes import value_of
 from svc.sandbox.store.documents import Doc
 
 STYLE: Final = f"{ROOT}/style.css"
@@ -158,7 +158,7 @@ def _item(visit: Visit, item: Doc) -> Markup:
 
 def _rows(visit: Visit) -> list[Markup]:
     order, charges = visit.order, visit.order["landed_cost"]
-    value = goods.value(order["items"])
+    value = value_of(order["items"])
     surplus = order["amount"] - value
     rows = [_row(visit, "goods", value)]
     if surplus:

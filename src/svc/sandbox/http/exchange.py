@@ -15,7 +15,7 @@ from typing import IO, Any, Final, NamedTuple
 from urllib.parse import parse_qsl
 
 from svc.errors import LocalError
-from svc.sandbox.parameters.problems import Problem, internal
+from svc.sandbox.parameters.problems import Problem, build_late, internal
 from svc.sandbox.store.documents import compact
 from svc.sandbox.store.sqlite import DISK_FULL
 from svc.service.facts import REQUEST_BODY_MAX, SANDBOX_STATE_MAX
@@ -44,15 +44,6 @@ class CallerGoneError(ConnectionError):
     """The caller has closed the connection in the middle of its request."""
 
 
-def build_late(part: str, seconds: float) -> Problem:
-    """The refusal of a request whose head or body does not come."""
-    message = f"The {part} of the request did not arrive within {seconds:g} seconds."
-    return Problem(408, "request_timeout", message, headers={"Connection": "close"})
-
-
-_JSON: Final = "application/json; charset=utf-8"
-
-
 class AsgiRequest:
     """A request: its head, and once it was read its body, or why that was refused.
 
@@ -64,6 +55,7 @@ class AsgiRequest:
         self.receive = receive
         self.method: str = scope["method"]
         self.path: str = scope["path"]
+        self.scheme: str = scope.get("scheme", "http")
         self.query: bytes = scope["query_string"]
         self.body: bytes | Problem = b""
         self.headers: dict[bytes, str] = {}
@@ -115,17 +107,6 @@ class AsgiRequest:
         return self.body
 
     @property
-    def secure(self) -> bool:
-        return bool(self.scope["scheme"] == "https")
-
-    @property
-    def origin(self) -> str:
-        """Where the sandbox listens: of the socket, for a Host may say anything."""
-        host, port = self.scope.get("server") or ("127.0.0.1", None)
-        shown = f"[{host}]" if ":" in host else host
-        return f"{self.scope['scheme']}://{shown}{'' if port is None else f':{port}'}"
-
-    @property
     def fields(self) -> dict[str, str]:
         """The parameters of the query; of several with one name the last."""
         return dict(parse_qsl(self.query.decode("latin-1"), keep_blank_values=True))
@@ -146,7 +127,7 @@ class HttpReply(NamedTuple):
     body: bytes
     headers: tuple[tuple[str, str], ...] = ()
     connection: str | None = None
-    media_type: str = _JSON
+    media_type: str = "application/json; charset=utf-8"
     file: IO[bytes] | None = None
 
     def with_headers(self, *more: tuple[str, str]) -> "HttpReply":
@@ -183,10 +164,12 @@ def refusal(problem: Problem, request_id: str, *, nested: bool = False) -> HttpR
 
 
 def failure(error: Exception, what: str) -> Problem:
-    """Logs an exception that ended `what`, and builds the answer for the caller.
+    """Returns the answer for the caller to what ended `what`; logs all but a Problem.
 
     A full disk is named in it, and logged without a traceback; any other cause is not named.
     """
+    if isinstance(error, Problem):
+        return error
     if isinstance(error, LocalError) and error.code == DISK_FULL:
         _log.error("%s was not carried out: %s", what, error.message)
         return Problem(507, "storage_full", f"{error.message} Nothing was done; free some space.")

@@ -13,7 +13,7 @@ from svc.sandbox.api.idempotency import KEY_PATTERN
 from svc.sandbox.openapi import errors
 from svc.sandbox.parameters.bodies import FORM_TYPE, JSON_TYPE
 from svc.sandbox.parameters.described import answer, schema_name
-from svc.sandbox.parameters.metadata import Metadata
+from svc.sandbox.parameters.kinds import Metadata
 from svc.sandbox.parameters.schema import (
     BLANK,
     BOOLEAN,

@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
 from svc.sandbox.parameters import kinds, schema
-from svc.sandbox.parameters.metadata import Metadata, merge
 from svc.sandbox.parameters.problems import build_invalid, build_missing
 from svc.sandbox.parameters.schema import Schema
 from svc.sandbox.parameters.tables import (
@@ -39,7 +38,7 @@ _KINDS: Final[Mapping[str, Callable[[Kind], ParameterKind]]] = {
     "tariff_code": lambda _: kinds.HsCode(),
     "event_type": lambda _: kinds.EventType(),
     "url": lambda kind: kinds.Url(kind.maximum),
-    "free": lambda _: Metadata(),
+    "free": lambda _: kinds.Metadata(),
 }
 
 
@@ -251,7 +250,7 @@ def _reshape(kind: Kind, value: Any) -> Any:
     if kind.type == "list" and kind.entry is not None:
         return [_reshape(kind.entry, one) for one in value]
     if kind.type == "free":
-        return merge({}, value)
+        return kinds.merge_metadata({}, value)
     if kind.type != "object":
         return value
     return {

@@ -14,6 +14,7 @@ from svc.money import CURRENCIES
 from svc.sandbox import clock
 from svc.sandbox.parameters import problems
 from svc.sandbox.parameters.schema import (
+    BLANK,
     BOOLEAN,
     COUNTRY,
     CURRENCY,
@@ -28,6 +29,9 @@ from svc.sandbox.reference import fx
 from svc.service.facts import AMOUNT_MAX, COUNTRIES, EVENT_TYPES
 from svc.system.hosts import is_loopback
 
+_METADATA_KEYS_MAX: Final = 50
+_METADATA_KEY_MAX: Final = 40
+_METADATA_VALUE_MAX: Final = 500
 _HS_DIGITS_MAX: Final = 12
 _HS_TEXT_MAX: Final = 64
 
@@ -36,8 +40,8 @@ _NUMBER: Final[Codes] = frozenset({"parameter_invalid_integer"})
 # Patterns of the schemas. Up to 12 digits with separators between them.
 _HS_PATTERN: Final = "^[. -]*([0-9][. -]*){0,12}$"
 # What every string can be refused for.
-STRING: Final[Codes] = WRONG_TYPE | {"parameter_invalid_value"}
-NO_NUL: Final = r"^[^\u0000]*$"
+_STRING: Final[Codes] = WRONG_TYPE | {"parameter_invalid_value"}
+_NO_NUL: Final = r"^[^\u0000]*$"
 
 _INTEGER: Final = re.compile(r"-?[0-9]{1,4000}")  # Python refuses to read longer ones
 _HS_CODE: Final = re.compile(r"[0-9. -]*")
@@ -56,7 +60,7 @@ _URL: Final = "^[Hh][Tt][Tt][Pp][Ss]?://"
 class Text(ParameterKind):
     """A string of at most `most` characters."""
 
-    refused_with: ClassVar[Codes] = STRING | {"parameter_too_long"}
+    refused_with: ClassVar[Codes] = _STRING | {"parameter_too_long"}
     most: int = 500
 
     def check(self, value: Any, name: str, settings: SandboxSettings) -> str:
@@ -66,14 +70,14 @@ class Text(ParameterKind):
         return text
 
     def schema(self, empty: Schema) -> Schema:
-        return {"type": "string", "minLength": 1, "maxLength": self.most, "pattern": NO_NUL}
+        return {"type": "string", "minLength": 1, "maxLength": self.most, "pattern": _NO_NUL}
 
 
 @dataclass(frozen=True, slots=True)
 class Shaped(ParameterKind):
     """A string of a fixed shape; `what` describes it to people."""
 
-    refused_with: ClassVar[Codes] = STRING
+    refused_with: ClassVar[Codes] = _STRING
     shape: re.Pattern[str]
     what: str
 
@@ -93,7 +97,7 @@ class Shaped(ParameterKind):
 class Choice(ParameterKind):
     """One of a few words."""
 
-    refused_with: ClassVar[Codes] = STRING
+    refused_with: ClassVar[Codes] = _STRING
     words: tuple[str, ...]
 
     def check(self, value: Any, name: str, settings: SandboxSettings) -> str:
@@ -129,7 +133,7 @@ class Integer(ParameterKind):
 class Share(ParameterKind):
     """A part of the whole, from 0 to 1."""
 
-    refused_with: ClassVar[Codes] = STRING
+    refused_with: ClassVar[Codes] = _STRING
 
     def coerce(self, value: Any) -> Any:
         return float(value) if isinstance(value, str) and _SHARE.fullmatch(value) else value
@@ -196,7 +200,7 @@ class Timestamp(ParameterKind):
     A part of a second is cut, or with `up` leads to the next second.
     """
 
-    refused_with: ClassVar[Codes] = STRING | {"parameter_invalid_timestamp"}
+    refused_with: ClassVar[Codes] = _STRING | {"parameter_invalid_timestamp"}
     up: bool = False
 
     def check(self, value: Any, name: str, settings: SandboxSettings) -> str:
@@ -217,7 +221,7 @@ class Timestamp(ParameterKind):
 class Currency(ParameterKind):
     """An ISO 4217 code in upper case that the sandbox has a rate for."""
 
-    refused_with: ClassVar[Codes] = STRING | {"currency_invalid", "currency_unsupported"}
+    refused_with: ClassVar[Codes] = _STRING | {"currency_invalid", "currency_unsupported"}
 
     def check(self, value: Any, name: str, settings: SandboxSettings) -> str:
         code = check_string(value, name)
@@ -236,7 +240,7 @@ class Currency(ParameterKind):
 class Country(ParameterKind):
     """An ISO 3166-1 alpha-2 code in upper case; `also` holds further codes that are taken."""
 
-    refused_with: ClassVar[Codes] = STRING | {"country_code_invalid"}
+    refused_with: ClassVar[Codes] = _STRING | {"country_code_invalid"}
     also: tuple[str, ...] = ()
 
     def check(self, value: Any, name: str, settings: SandboxSettings) -> str:
@@ -254,7 +258,7 @@ class Country(ParameterKind):
 class HsCode(ParameterKind):
     """A tariff code; it may be incomplete."""
 
-    refused_with: ClassVar[Codes] = STRING | {"hs_code_invalid"}
+    refused_with: ClassVar[Codes] = _STRING | {"hs_code_invalid"}
 
     def check(self, value: Any, name: str, settings: SandboxSettings) -> str:
         code = check_string(value, name)
@@ -275,7 +279,7 @@ class HsCode(ParameterKind):
 class EventType(ParameterKind):
     """The name of an event type; `*` is none (assumptions: Webhook endpoint)."""
 
-    refused_with: ClassVar[Codes] = STRING | {"event_type_unknown"}
+    refused_with: ClassVar[Codes] = _STRING | {"event_type_unknown"}
 
     def check(self, value: Any, name: str, settings: SandboxSettings) -> str:
         if check_string(value, name) not in EVENT_TYPES:
@@ -308,7 +312,7 @@ def _seconds(given: str) -> str:
 class Url(ParameterKind):
     """The address of a webhook receiver: https, or http to this machine where that is allowed."""
 
-    refused_with: ClassVar[Codes] = STRING | {"url_invalid"}
+    refused_with: ClassVar[Codes] = _STRING | {"url_invalid"}
     most: int = 2000
 
     def check(self, value: Any, name: str, settings: SandboxSettings) -> str:
@@ -337,6 +341,59 @@ def _is_receiver(url: str, *, allow_http: bool) -> bool:
     if not host or "@" in parts.netloc:
         return False
     return parts.scheme == "https" or (parts.scheme == "http" and allow_http and is_loopback(host))
+
+
+@dataclass(frozen=True, slots=True)
+class Metadata(ParameterKind):
+    """The caller's own keys and strings; an empty string stands for a key to delete."""
+
+    refused_with: ClassVar[Codes] = _STRING | {"parameter_too_long", "parameter_invalid_empty"}
+
+    def check(self, value: Any, name: str, settings: SandboxSettings) -> dict[str, str]:
+        if not isinstance(value, dict):
+            raise problems.build_wrong_type(name, "an object")
+        clean = {key: self._entry(key, text, f"{name}[{key}]") for key, text in value.items()}
+        _refuse_many_keys(clean, name)
+        return clean
+
+    def _entry(self, key: str, value: Any, name: str) -> str:
+        if not check_string(key, name):
+            raise problems.build_empty(name)
+        if len(key) > _METADATA_KEY_MAX:
+            raise problems.too_long(name, f"{_METADATA_KEY_MAX} characters in its key")
+        text = "" if value is None else check_string(value, name)
+        if len(text) > _METADATA_VALUE_MAX:
+            raise problems.too_long(name, f"{_METADATA_VALUE_MAX} characters")
+        return text
+
+    def schema(self, empty: Schema) -> Schema:
+        in_form = empty == BLANK
+        names = r"^[^\[\]\u0000]*$" if in_form else _NO_NUL
+        return {
+            "description": "metadata may have at most 50 keys; an empty value deletes its key.",
+            "type": "object",
+            "propertyNames": {"minLength": 1, "maxLength": _METADATA_KEY_MAX, "pattern": names},
+            "additionalProperties": {
+                "type": "string" if in_form else ["string", "null"],
+                "maxLength": _METADATA_VALUE_MAX,
+                "pattern": _NO_NUL,
+            },
+        }
+
+
+def merge_metadata(present: dict[str, str], changes: dict[str, str] | None) -> dict[str, str]:
+    """Merges key by key, an empty value deletes one, None all; raises Problem: over 50 are left."""
+    if changes is None:
+        return {}
+    result = {key: text for key, text in {**present, **changes}.items() if text}
+    _refuse_many_keys(result)
+    return result
+
+
+def _refuse_many_keys(metadata: dict[str, str], name: str = "metadata") -> None:
+    """Raises Problem if more than 50 keys of `metadata` have a value."""
+    if sum(1 for text in metadata.values() if text) > _METADATA_KEYS_MAX:
+        raise problems.too_long(name, f"{_METADATA_KEYS_MAX} keys")
 
 
 def amount_too_large(param: str, limit: int) -> problems.Problem:

@@ -88,6 +88,12 @@ def http_invalid(message: str) -> Problem:
     return Problem(400, "http_invalid", message, headers={"Connection": "close"})
 
 
+def build_late(part: str, seconds: float) -> Problem:
+    """The refusal of a request whose head or body does not come."""
+    message = f"The {part} of the request did not arrive within {seconds:g} seconds."
+    return Problem(408, "request_timeout", message, headers={"Connection": "close"})
+
+
 def body_invalid(message: str) -> Problem:
     return Problem(400, "body_invalid", message)
 

@@ -1,6 +1,6 @@
 """The building blocks of JSON Schema for requests and answers.
 
-The kinds of values (`kinds`, `metadata`), `tables` and `described` build their schemas with them,
+The kinds of values (`kinds`), `tables` and `described` build their schemas with them,
 and `openapi` puts the schemas into its document.
 """
 

@@ -15,8 +15,8 @@ from typing import Any, Final
 
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from svc.sandbox.http.exchange import HttpReply, build_late
-from svc.sandbox.parameters.problems import Problem, http_invalid
+from svc.sandbox.http.exchange import HttpReply
+from svc.sandbox.parameters.problems import Problem, build_late, http_invalid
 
 HEAD_SECONDS: Final = 10.0  # for a request line and headers once their first byte is there
 _HEAD: Final = b"HTTP/1.1 "

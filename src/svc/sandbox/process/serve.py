@@ -22,7 +22,7 @@ import uvicorn
 from svc.errors import LocalError, system_words
 from svc.sandbox.app import SandboxApp
 from svc.sandbox.options import LOOPBACK, LaunchOptions
-from svc.sandbox.process.protocol import DeadlineProtocol, PortSplitter
+from svc.sandbox.process.protocol import DeadlineProtocol, PortSplitter, Refuse
 from svc.sandbox.process.records import RunRecord, hold, listen_on
 from svc.system.loops import catch_signals
 from svc.system.signals import STOPPING
@@ -88,7 +88,8 @@ async def _run(app: SandboxApp, socks: list[socket.socket], on_ready: Callable[[
 
 
 def _config(app: SandboxApp) -> uvicorn.Config:
-    protocol: Any = partial(DeadlineProtocol, refuse=app.refuse)
+    refuse: Refuse = lambda why: app.api.refuse(why)  # noqa: E731, PLW0108  it has no `api` yet
+    protocol: Any = partial(DeadlineProtocol, refuse=refuse)
     return uvicorn.Config(
         app,
         http=protocol,

@@ -35,7 +35,11 @@ _LAST_MONTH: Final = 12
 
 @dataclass(frozen=True, slots=True)
 class Behaviour:
-    """What a test number does once its expiry and CVC are in order."""
+    """What a test number does once its expiry and CVC are in order.
+
+    `decline_code` is what the first acquirer answers; `rescued` says that a smart retry is approved
+    nevertheless. With `challenge` the shopper is asked first.
+    """
 
     decline_code: str | None = None
     rescued: bool = False
@@ -107,23 +111,13 @@ _CVC_LENGTHS: Final = frozenset(brand.cvc_digits for brand in BRANDS)
 
 @dataclass(frozen=True, slots=True)
 class CardProfile:
-    """How a card will behave.
-
-    `problem` is set when the card's data cannot be used at all: then no payment is made and every
-    other field says nothing. `decline_code` is what the first acquirer answers; `rescued` says
-    that a smart retry is approved nevertheless. With `challenge` the shopper is asked first.
-    """
+    """A card in use: `problem` is set where its data is invalid, and then no payment is made."""
 
     brand: str
     last4: str
     network_token: str
     problem: CardProblem | None
-    decline_code: str | None
-    decline_type: DeclineType | None
-    rescued: bool
-    challenge: bool
-    dispute_reason: str | None
-    refund_scenario: RefundScenario
+    behaviour: Behaviour
 
 
 def assess(number: str, exp_month: int, exp_year: int, cvc: str, today: date) -> CardProfile:
@@ -134,12 +128,12 @@ def assess(number: str, exp_month: int, exp_year: int, cvc: str, today: date) ->
     """
     digits = _digits(number)
     brand = _brand_of(digits)
+    problem = next(_problems(brand, exp_month, exp_year, cvc, today), None)
     if brand is None:
-        return _profile("unknown", digits, "unavailable", "incorrect_number", _PLAIN)
+        return CardProfile("unknown", digits[-4:], "unavailable", problem, _PLAIN)
     behaviour = BEHAVIOURS.get(digits, _PLAIN if digits in APPROVED.values() else _UNKNOWN)
     token = "suspended" if behaviour.suspended else "active" if brand.tokens else "unavailable"
-    problem = next(_problems(brand, exp_month, exp_year, cvc, today), None)
-    return _profile(brand.name, digits, token, problem, behaviour)
+    return CardProfile(brand.name, digits[-4:], token, problem, behaviour)
 
 
 def problems(
@@ -154,24 +148,6 @@ def decline_type(code: str) -> DeclineType | None:
     if code in SOFT_DECLINES:
         return "soft"
     return "hard" if code in HARD_DECLINES else None
-
-
-def _profile(
-    brand: str, digits: str, token: str, problem: CardProblem | None, behaviour: Behaviour
-) -> CardProfile:
-    code = behaviour.decline_code
-    return CardProfile(
-        brand=brand,
-        last4=digits[-4:],
-        network_token=token,
-        problem=problem,
-        decline_code=code,
-        decline_type=decline_type(code) if code else None,
-        rescued=behaviour.rescued,
-        challenge=behaviour.challenge,
-        dispute_reason=behaviour.dispute_reason,
-        refund_scenario=behaviour.refund_scenario,
-    )
 
 
 def _problems(

@@ -124,6 +124,11 @@ def convert(amount: int, source: str, target: str) -> int:
     return round_half_up(_shift(major, _digits(target) - _digits(source)))
 
 
+def number(rate: Decimal) -> int | float:
+    """A rate as a JSON number: `1`, `0.90909091`."""
+    return int(rate) if rate == rate.to_integral_value() else float(rate)
+
+
 def share(amount: int, basis_points: int) -> int:
     """A share of an amount in its minor units, half up."""
     return round_half_up(_WIDE.multiply(Decimal(amount), Decimal(basis_points).scaleb(-4)))

@@ -4,15 +4,18 @@
 and another one when the order is changed.
 """
 
-from typing import Final
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
 
 from svc.sandbox import clock
 from svc.sandbox.parameters.described import read_kept
+from svc.sandbox.parameters.kinds import amount_too_large
 from svc.sandbox.parameters.tables import Params
 from svc.sandbox.reference import customs
-from svc.sandbox.resources import goods, operation
+from svc.sandbox.resources import operation
 from svc.sandbox.store.documents import Doc
 from svc.sandbox.store.transaction import Transaction
+from svc.service.facts import AMOUNT_MAX
 from svc.service.landed_cost_quotes import RESOURCE
 
 KIND: Final = RESOURCE.name
@@ -22,7 +25,7 @@ VALIDITY: Final = 24 * 3600 * clock.SECOND  # informative; a quote is retrievabl
 def create(tx: Transaction, params: Params) -> Doc:
     """Quotes what the caller described."""
     items = read_kept(RESOURCE, "items", params)
-    goods.value(items)  # nothing can be computed from more than an amount can hold
+    value_of(items)  # nothing can be computed from more than an amount can hold
     quote = make(
         tx,
         currency=params["currency"],
@@ -35,6 +38,18 @@ def create(tx: Transaction, params: Params) -> Doc:
     return quote
 
 
+def value_of(items: Iterable[Mapping[str, Any]]) -> int:
+    """What the goods of an order or a quote cost together, in minor units.
+
+    Raises:
+        Problem: more than an amount can hold; nothing could be computed from it.
+    """
+    total: int = sum(item["quantity"] * item["unit_amount"] for item in items)
+    if total > AMOUNT_MAX:
+        raise amount_too_large("items", AMOUNT_MAX)
+    return total
+
+
 def make(
     tx: Transaction,
     *,
@@ -44,7 +59,7 @@ def make(
     ship_from: str,
     freight: int,
 ) -> Doc:
-    """Computes a quote, not stored yet, of goods that `goods.value` has taken; minor units."""
+    """Computes a quote, not stored yet, of goods that `value_of` has taken; minor units."""
     result = customs.quote(
         currency=currency,
         country=shipping["country"],

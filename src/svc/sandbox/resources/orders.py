@@ -8,11 +8,11 @@ paid. An order's landed cost is a quote of `landed_cost_quotes`, its payment met
 from typing import Final
 
 from svc.sandbox.parameters.described import build_stored, changes
-from svc.sandbox.parameters.metadata import merge
+from svc.sandbox.parameters.kinds import merge_metadata
 from svc.sandbox.parameters.problems import build_invalid, build_unexpected_state
 from svc.sandbox.parameters.tables import Params
 from svc.sandbox.reference import methods
-from svc.sandbox.resources import goods, landed_cost_quotes, operation, payments
+from svc.sandbox.resources import landed_cost_quotes, operation, payments
 from svc.sandbox.store.documents import Doc
 from svc.sandbox.store.transaction import Transaction
 from svc.service.facts import (
@@ -57,7 +57,7 @@ def update(tx: Transaction, order: Doc, params: Params) -> Doc:
     if "settlement_currency" in params:
         order["settlement_currency"] = _settlement_currency(tx, params)
     if "metadata" in params:
-        order["metadata"] = merge(order["metadata"], params["metadata"])
+        order["metadata"] = merge_metadata(order["metadata"], params["metadata"])
     _price(tx, order)
     tx.save(order)
     return order
@@ -94,7 +94,7 @@ def _price(tx: Transaction, order: Doc) -> None:
         shipping=shipping,
         items=items,
         ship_from=str(tx.settings["country"]),
-        freight=max(0, order["amount"] - goods.value(items)),
+        freight=max(0, order["amount"] - landed_cost_quotes.value_of(items)),
     )
     order["landed_cost"] = {
         **{name: quote[name] for name in ("duty", "vat", "fees", "total")},

@@ -17,7 +17,7 @@ from svc.sandbox.parameters.problems import Problem, build_unexpected_state
 from svc.sandbox.parameters.tables import Params
 from svc.sandbox.reference import fx
 from svc.sandbox.reference.cards import message_for
-from svc.sandbox.resources import clearance, goods, operation
+from svc.sandbox.resources import clearance, operation
 from svc.sandbox.store.documents import Doc
 from svc.sandbox.store.transaction import Transaction
 from svc.service.payments import RESOURCE
@@ -88,7 +88,7 @@ def collect(tx: Transaction, order: Doc, payment: Doc, amount: int) -> None:
     payment["amount_released"] = payment["amount"] - amount
     payment["settlement_currency"] = target
     payment["settlement_amount"] = fx.convert(amount, payment["currency"], target)
-    payment["fx_rate"] = goods.number(fx.rate(payment["currency"], target))
+    payment["fx_rate"] = fx.number(fx.rate(payment["currency"], target))
     fee = fx.share(payment["settlement_amount"], tx.settings["payment_fee_bps"])
     payment["fee"] = fee or None
     payment["captured_at"] = tx.now_text

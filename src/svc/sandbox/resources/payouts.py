@@ -11,7 +11,7 @@ from svc.sandbox.parameters.described import build_stored, read_kept
 from svc.sandbox.parameters.problems import Problem, build_invalid
 from svc.sandbox.parameters.tables import Params
 from svc.sandbox.reference import banks, fx
-from svc.sandbox.resources import goods, operation
+from svc.sandbox.resources import operation
 from svc.sandbox.store.documents import Doc
 from svc.sandbox.store.transaction import Transaction
 from svc.service.payouts import RESOURCE
@@ -53,7 +53,7 @@ def create(tx: Transaction, params: Params) -> Doc:
         status="created",
         source_currency=source,
         source_amount=cost.source_amount,
-        fx_rate=goods.number(cost.fx_rate),
+        fx_rate=fx.number(cost.fx_rate),
         network_fees=cost.network_fees,
         destination=_show_destination(params),
         estimated_arrival=clock.text(tx.now + ARRIVES_AFTER),

@@ -195,36 +195,37 @@ def _pay_by_card(tx: Transaction, order: Doc, params: Params) -> Doc | Problem:
     if card.profile.problem:
         return _build_declined(card.profile.problem, None)
     three_ds = params.get("three_ds", "succeed")
-    if card.profile.challenge and three_ds == "abandon":
+    behaviour = card.profile.behaviour
+    if behaviour.challenge and three_ds == "abandon":
         return _answer(order, None)
     payment = payments.begin(tx, order, methods.CARD)
     payment["card"] = card.shown
-    code = _decline(tx, order, payment, card, three_ds)
+    code = _decline(tx, order, payment, behaviour, three_ds)
     if code:
         payments.fail(tx, order, payment, code, cards.decline_type(code))
         return _build_declined(code, payment)
     if card.saved or params.get("save_card"):
         payment["payment_method"] = card.saved or save(tx, order, card)
-    payment["_dispute_reason"] = card.profile.dispute_reason
-    payment["_refund_scenario"] = card.profile.refund_scenario
+    payment["_dispute_reason"] = behaviour.dispute_reason
+    payment["_refund_scenario"] = behaviour.refund_scenario
     payments.approve(tx, order, payment)
     return _answer(order, payment)
 
 
 def _decline(
-    tx: Transaction, order: Doc, payment: Doc, card: UsedCard, three_ds: str
+    tx: Transaction, order: Doc, payment: Doc, behaviour: cards.Behaviour, three_ds: str
 ) -> str | None:
     """Why the card is declined in the end; a soft decline may be retried once (spec: 10)."""
     if tx.livemode:
         return _NO_LIVE_PAYMENTS
-    if card.profile.challenge and three_ds == "fail":
+    if behaviour.challenge and three_ds == "fail":
         return _NOT_AUTHENTICATED
-    soft = card.profile.decline_type == "soft"
-    if soft and tx.settings["smart_retries"]:
+    code = behaviour.decline_code
+    if code and cards.decline_type(code) == "soft" and tx.settings["smart_retries"]:
         payment["retried"] = True
         payment["acquirer"] = cards.acquirer(order["shipping"]["country"])
-        return None if card.profile.rescued else card.profile.decline_code
-    return card.profile.decline_code
+        return None if behaviour.rescued else code
+    return code
 
 
 def _pay_by_debit(tx: Transaction, order: Doc, method: str, iban: str | None) -> Doc | Problem:

@@ -2,8 +2,8 @@
 
 Begin with `transaction`, all that a noun gets of it. `documents`, `events`, `deliveries` and `jobs`
 have a table each, `settings` two rows; `sqlite` has the file and the schema. `commit` carries the
-calls of a moment out together, `ids` draws ids, `export` takes the whole state out and in, `upload`
-holds one that comes in pieces. All of the sandbox above the room uses it.
+calls of a moment out together, `ids` draws ids, `export` takes the whole state out and in. All of
+the sandbox above the room uses it.
 """
 
 from typing import Final, Literal

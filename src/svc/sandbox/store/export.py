@@ -1,10 +1,11 @@
 """Exports the whole state as one JSON document, and restores it after checking every row.
 
-`svc sandbox export` and `import` call it through the `engine`.
+`svc sandbox export` and `import` call it through the `engine`. A large state is sent in pieces, of
+which `StateUpload` holds the rows until all have come.
 """
 
 import json
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple, get_args
 
@@ -13,7 +14,7 @@ from svc.sandbox.clock import LAST, parse
 from svc.sandbox.store import INTEGER_MAX, DeliveryStatus, jobs, settings, sqlite
 from svc.sandbox.store.documents import Doc, compact
 from svc.sandbox.store.sqlite import Store
-from svc.service.facts import MODES, SANDBOX_STATE
+from svc.service.facts import MODES, SANDBOX_EXPORT_MAX, SANDBOX_STATE
 from svc.system.spool import Spool
 
 _BLOBS: Final = {"events": ("body",), "results": ("body",)}  # JSON in UTF-8, kept as bytes
@@ -76,6 +77,39 @@ class StateInvalidError(ValueError):
 
 def unfit(why: str) -> StateInvalidError:
     return StateInvalidError(f"The state cannot be imported: {why}.")
+
+
+class StateUpload:
+    """The rows of an import in pieces, on the disk; `identity` is what its client calls it."""
+
+    def __init__(self, identity: str) -> None:
+        self.identity = identity
+        self._tables: dict[str, Spool[Any]] = {
+            table: Spool(lambda record: json.loads(record[0])) for table in sqlite.DATA
+        }
+        self._bytes = 0
+
+    @property
+    def tables(self) -> Mapping[str, Sequence[Any]]:
+        """The rows so far."""
+        return self._tables
+
+    def add(self, table: str, rows: Any) -> int:
+        """Adds rows of a table; returns how many that table has.
+
+        Raises:
+            StateInvalidError: there is no such table, or the state is larger than any export.
+        """
+        kept = self._tables.get(table)
+        if kept is None or not isinstance(rows, list):
+            raise unfit(f"its tables must be: {', '.join(sqlite.DATA)}")
+        for row in rows:
+            text = compact(row)
+            self._bytes += len(text)
+            if self._bytes > SANDBOX_EXPORT_MAX:
+                raise unfit(f"it is larger than {SANDBOX_EXPORT_MAX} bytes")
+            kept.append((text,))
+        return len(kept)
 
 
 def _dump_table(store: Store, table: str) -> Iterator[list[Doc]]:

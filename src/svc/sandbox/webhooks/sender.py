@@ -10,9 +10,8 @@ import asyncio
 import ssl
 import sys
 import time
-from collections.abc import AsyncIterator, Callable
 from functools import cached_property, lru_cache
-from typing import NamedTuple, Protocol, Self
+from typing import NamedTuple, Protocol
 
 import h11
 
@@ -24,7 +23,7 @@ import httpx  # noqa: E402
 from svc.sandbox.webhooks.connection import KeptConnection, connect  # noqa: E402
 from svc.service.facts import WEBHOOK_DEADLINE_SECONDS, is_success  # noqa: E402
 
-REPLY_READ_MAX = 64 * 1024  # bytes of the answer's body that are looked at
+REPLY_READ_MAX = 64 * 1024  # bytes of the answer's body
 CONNECTIONS_MAX = 256
 KEPT_MAX = 64
 KEPT_SECONDS = 4.0  # less than the 5 s after which many servers close an idle connection
@@ -80,7 +79,7 @@ class KeptConnections(httpx.AsyncBaseTransport):
         self._room = asyncio.Semaphore(connections_max)
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
-        """The answer to a request; its body is read as it is asked for.
+        """The status of the answer to a request; of its body 64 KiB are read and let go.
 
         Raises:
             httpx.TransportError: there is none.
@@ -94,14 +93,14 @@ class KeptConnections(httpx.AsyncBaseTransport):
                 method=request.method, target=request.url.raw_path, headers=request.headers.raw
             )
             head = await connection.ask(asked, body)
+            read = 0
+            while read < REPLY_READ_MAX and (part := await connection.part()) is not None:
+                read += len(part)
         except (OSError, h11.ProtocolError) as error:
-            self._give_back(origin, connection)
             raise _translate_error(error) from error
-        except BaseException:
+        finally:
             self._give_back(origin, connection)
-            raise
-        stream = _AnswerBody(connection, lambda: self._give_back(origin, connection))
-        return httpx.Response(head.status_code, headers=head.headers.raw_items(), stream=stream)
+        return httpx.Response(head.status_code)
 
     async def aclose(self) -> None:
         """Ends the connections that are kept."""
@@ -169,31 +168,6 @@ class KeptConnections(httpx.AsyncBaseTransport):
         return context
 
 
-class _AnswerBody(httpx.AsyncByteStream, AsyncIterator[bytes]):
-    """The body of one answer; the connection is returned to the pool when reading ends."""
-
-    def __init__(self, connection: KeptConnection, done: Callable[[], None]) -> None:
-        self._connection = connection
-        self._done: Callable[[], None] | None = done
-
-    def __aiter__(self) -> Self:
-        return self  # a generator would cost more than the answers that have no body
-
-    async def __anext__(self) -> bytes:
-        try:
-            part = await self._connection.part()
-        except (OSError, h11.ProtocolError) as error:
-            raise _translate_error(error) from error
-        if part is None:
-            raise StopAsyncIteration
-        return part
-
-    async def aclose(self) -> None:
-        done, self._done = self._done, None
-        if done is not None:
-            done()
-
-
 class HttpSender:
     """Sends over connections that are kept; `deadline` is in seconds, for the whole exchange.
 
@@ -217,7 +191,8 @@ class HttpSender:
         code, error = None, None
         try:
             async with asyncio.timeout(self._deadline):
-                code = await self._post(outgoing)
+                reply = await self._transport.handle_async_request(_request(outgoing))
+                code = reply.status_code
         except TimeoutError:
             error = "timeout"
         except Exception as failure:  # noqa: BLE001  an address may break any layer below
@@ -227,19 +202,6 @@ class HttpSender:
     async def close(self) -> None:
         """Ends kept connections."""
         await self._transport.aclose()
-
-    async def _post(self, outgoing: Outgoing) -> int:
-        reply = await self._transport.handle_async_request(_request(outgoing))
-        assert isinstance(reply.stream, httpx.AsyncByteStream)
-        try:
-            read = 0
-            async for chunk in reply.stream:
-                read += len(chunk)
-                if read >= REPLY_READ_MAX:
-                    break
-        finally:
-            await reply.aclose()
-        return reply.status_code
 
 
 def _request(outgoing: Outgoing) -> httpx.Request:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from svc.cli.doctor.checks import clock_finding
+from svc.cli.doctor.checks import Finding, judge_clock
 
 
 @pytest.mark.parametrize(
@@ -11,7 +11,7 @@ from svc.cli.doctor.checks import clock_finding
 )
 def test_the_clock_is_judged_by_what_signatures_allow(skew: float | None, verdict: str) -> None:
     """Beyond 5 minutes every webhook would be refused (promise R47)."""
-    finding = clock_finding(skew)
+    finding = Finding("clock", *judge_clock(skew))
     assert finding.verdict == verdict
     assert (finding.fix is None) == (verdict in ("ok", "skipped"))
     assert skew is None or abs(skew) < 30 or ("ahead" in finding.detail) == (skew > 0)

@@ -41,7 +41,7 @@ def answered(method: str, incoming: dict[str, Any]) -> list[dict[str, Any]]:
         sent.append(message)
 
     app, pages = SandboxApp(LaunchOptions()), Checkout(BrokenEngine())  # type: ignore[arg-type]
-    app._rooms, app._api = {"/checkout/": pages}, pages  # type: ignore[assignment]
+    app._rooms, app.api = {"/checkout/": pages}, pages  # type: ignore[assignment]
     asyncio.run(app(scope, receive, send))
     return sent
 

@@ -144,7 +144,7 @@ def test_strict_schemas_refuse_what_they_do_not_know() -> None:
 # The modules that refuse something on behalf of `/v1`, and what they refuse before it is reached.
 API = (
     "api/idempotency api/requests http/auth http/exchange parameters/bodies parameters/kinds "
-    "parameters/problems parameters/tables resources/disputes resources/goods resources/operation "
+    "parameters/problems parameters/tables resources/disputes resources/operation "
     "resources/orders resources/payments resources/payouts resources/landed_cost_quotes resources/refunds "
     "resources/webhook_endpoints"
 ).split()

@@ -38,10 +38,12 @@ def assess(
 def test_card_is_declined_with_its_code(number: str, code: str, kind: str) -> None:
     """Each declining number has its code and kind; only 8013 is rescued by a smart retry."""
     card = assess(number)
-    assert (card.problem, card.decline_code, card.decline_type) == (None, code, kind)
+    behaviour = card.behaviour
+    assert (card.problem, behaviour.decline_code) == (None, code)
+    assert cards.decline_type(code) == kind
     assert code not in cards.message_for(code)  # a sentence of its own
-    assert card.rescued == (number == "4000000000008013")
-    assert card.challenge == (number == "4000008400001629")
+    assert behaviour.rescued == (number == "4000000000008013")
+    assert behaviour.challenge == (number == "4000008400001629")
 
 
 @pytest.mark.parametrize(
@@ -154,5 +156,5 @@ def test_any_other_number_is_declined_as_no_test_card(body: str) -> None:
     wrong = body + str((int(number[-1]) + 1) % 10)
     assert assess(number).problem is None
     known = number in cards.BEHAVIOURS or number in cards.APPROVED.values()
-    assert known or assess(number).decline_code == "test_card_required"
+    assert known or assess(number).behaviour.decline_code == "test_card_required"
     assert assess(wrong).problem == "incorrect_number"
