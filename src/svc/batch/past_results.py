@@ -19,6 +19,7 @@ from svc.system.spool import Spool
 _LOOKED_AT: Final = 1_000  # lines in which a batch is looked for
 _LINE_MAX: Final = 64 * 1024
 _WRITER: Final = re.compile(rb'"import":\s*"(imp_[0-9a-z]{20})"')
+_MODE: Final = re.compile(rb'"key_fingerprint":\s*"[a-z]{2}_(live|test)_')
 _OUTCOMES: Final = ("done", "failed", "refused", "unknown", "not_sent", "invalid")
 _TELLING: Final = ("done", "failed", "unknown")  # the row was sent, or may have been
 
@@ -50,14 +51,21 @@ class PastResults(NamedTuple):
     other: str | None = None
 
 
-def find_writer(file: BinaryIO) -> str | None:
-    """Finds the id of the batch that has written a file; None if no line has one.
+class FoundBatch(NamedTuple):
+    """The batch that has written a file, and the mode of its API key, where lines tell them."""
 
-    Lines that are damaged or cut off tell it as well.
-    """
-    lines = iter(lambda: file.readline(_LINE_MAX), b"")
-    found = (_WRITER.search(text) for text in islice(lines, _LOOKED_AT))
-    return next((one[1].decode() for one in found if one), None)
+    batch: str | None = None
+    mode: str | None = None
+
+
+def find_writer(file: BinaryIO) -> FoundBatch:
+    """Finds the batch that has written a file, also by lines that are damaged or cut off."""
+    batch = mode = None
+    for text in islice(iter(lambda: file.readline(_LINE_MAX), b""), _LOOKED_AT):
+        batch, mode = batch or _WRITER.search(text), mode or _MODE.search(text)
+        if batch and mode:
+            break
+    return FoundBatch(*(found and found[1].decode() for found in (batch, mode)))
 
 
 def read_lines(file: BinaryIO, ids: Collection[str]) -> PastResults:
@@ -71,7 +79,7 @@ def read_lines(file: BinaryIO, ids: Collection[str]) -> PastResults:
         except (ValueError, _DamagedLineError):
             is_cut = not text.endswith(b"\n")  # else no kill and no full disk has done it
             damaged += not is_cut
-            is_torn = is_cut and (len(found) > 0 or find_writer(BytesIO(text)) in ids)
+            is_torn = is_cut and (len(found) > 0 or find_writer(BytesIO(text)).batch in ids)
             continue
         if at and writer in ids:
             begun = min(begun or at, at)

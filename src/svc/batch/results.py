@@ -20,7 +20,7 @@ from shlex import quote
 from types import TracebackType
 from typing import BinaryIO, Final, NamedTuple, Self
 
-from svc.batch.past_results import PastResults, find_writer, read_lines
+from svc.batch.past_results import FoundBatch, PastResults, find_writer, read_lines
 from svc.delivery.hints import TypedLine, without_options
 from svc.delivery.journal.batches import BatchName
 from svc.errors import LocalError, system_words, translate_errors
@@ -157,7 +157,7 @@ class Results:
         self._line = line
         self._import_id = batch.id
         self._ids = (batch.id,) if batch.label else (batch.id, batch.old_id)
-        self._label = batch.label
+        self._label, self._mode = batch.label, batch.scope.mode
         self._read: os.stat_result | None = None
         # Of this batch alone, which one process runs at a time.
         self._fresh = path.with_name(f".{batch.id}.part")
@@ -204,9 +204,9 @@ class Results:
                 raise LocalError(f"{self.path} is not a regular file.", param="--results")
             if force or not facts.st_size:
                 return
-            writer = self.read_batch_id()
-        if writer not in self._ids:
-            raise self._build_exists(writer)
+            writer = self._read_writer()
+        if writer.batch not in self._ids:
+            raise self._build_exists(*writer)
 
     def _check_folder(self) -> None:
         folder = self.path.parent
@@ -226,14 +226,19 @@ class Results:
                 hint="Name the results file by its real path",
             )
 
-    def _build_exists(self, writer: str | None) -> LocalError:
+    def _build_exists(self, writer: str | None, mode: str | None) -> LocalError:
         """Builds the error for a file that this run may not replace, because it may be needed.
 
         That of another batch may be this one's, moved with the file of its rows; it is evidence.
         """
         what = "something else"
         hint = "Name another file with --results, or overwrite it with --force"
-        if writer is not None:
+        if self._line is not None and mode not in (None, self._mode):
+            stem = self.path.name.removesuffix(RESULTS_ENDING)
+            own = self.path.with_name(f"{stem}.{self._mode}{RESULTS_ENDING}")
+            what = f"the results of a run in {mode} mode, which say nothing of {self._mode} mode"
+            hint = f"Keep them, and name another file: {self._line.but('--results', str(own))}"
+        elif writer is not None:
             what = f"the results of another batch, {writer}, perhaps of these rows at another path"
             hint = (
                 f"If so, have it read, and done rows are skipped: {self._read_as(writer)}; if not, "
@@ -255,10 +260,8 @@ class Results:
             "--import", writer, "--results", str(self.path)
         )
 
-    def read_batch_id(self) -> str | None:
-        """The id of the batch whose results the file has; None if it has other content.
-
-        Lines that are damaged or cut off tell it as well.
+    def _read_writer(self) -> FoundBatch:
+        """The batch whose results the file has.
 
         Raises:
             OSError: the file cannot be read.
@@ -369,7 +372,7 @@ class Results:
         try:
             facts = self.path.lstat()
             ours = self._own is not None and os.path.samestat(facts, self._own)
-            return not (ours or self.read_batch_id() in self._ids)
+            return not (ours or self._read_writer().batch in self._ids)
         except OSError:
             return False  # what cannot be looked at cannot be written either, and that has words
 

@@ -28,6 +28,7 @@ from svc.batch.tally import (
 from svc.batch.workers import SharedQuota, Workers
 from svc.client.amounts import read_answered_amount
 from svc.clock import Clock, utc
+from svc.delivery.journal.entry import KEY_REUSED
 from svc.delivery.journal.limits import LimitReachedError
 from svc.delivery.plan import BatchPlan, Task
 from svc.delivery.rows import (
@@ -40,7 +41,6 @@ from svc.delivery.rows import (
 from svc.errors import LocalError, SvcError
 from svc.state import LOST
 
-_UNSENT: Final = ("unknown", "not_sent")  # beyond a limit a row was never sent
 _AHEAD: Final = 4  # rows in hand for each worker
 _PIECE: Final = 1_000  # lines that are written at once
 _LOOK_SECONDS: Final = 0.2
@@ -182,7 +182,10 @@ class Run:
             is_beyond = isinstance(error, LimitReachedError)
             if is_beyond:
                 self._stop(error)
-            self._note([build_row_line(task.row, task.key, _UNSENT[is_beyond], error)])
+            # A row with a key of its own, which another request has used, was never sent either.
+            is_unsent = is_beyond or (bool(task.row.given_key) and error.code == KEY_REUSED)
+            outcome = "not_sent" if is_unsent else "unknown"
+            self._note([build_row_line(task.row, task.key, outcome, error)])
 
     def _collect(self) -> None:
         """Waits for rows to end, and a moment longer, so that one transaction serves many."""

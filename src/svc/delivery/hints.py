@@ -11,8 +11,9 @@ import re
 import shlex
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import PurePath
+from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from svc.client.retry import KEY_SAFE_SECONDS
@@ -39,7 +40,7 @@ _HOUR_SECONDS: Final = 3600
 _SHOWN: Final = 10
 _NAMED: Final = 3
 _PUT_BACK: Final = "Put the row back as it was, and run this again"
-_BEFORE_FORGETTING: Final = "if it was carried out, take the row out of the file before that"
+_BEFORE_FORGETTING: Final = "; if it was carried out, take the row out of the file before that"
 
 
 class TypedLine(NamedTuple):
@@ -288,30 +289,17 @@ _STOPS: Final[dict[RowDecision, Callable[[StoppedRun], Conflict]]] = {
 }
 
 
-def build_held_error(passed: UnsentRow, now: float, format_command: FormatCommand) -> SvcError:
-    """Builds the error of a row that is left out, with the next step."""
+def build_held_error(
+    passed: UnsentRow,
+    now: float,
+    format_command: FormatCommand,
+    expired: Mapping[str, SvcError] = MappingProxyType({}),
+) -> SvcError:
+    """Builds the error of a row that is left out, with the next step; `expired` as in the facts."""
     evidence, duplicate = passed.evidence, passed.duplicate
-    if passed.decision is RowDecision.STOP_ROW_BY_HAND:
-        assert duplicate is not None
-        return Conflict(
-            f"A single command has carried out the same ({duplicate.object_id}).",
-            code=DONE_BY_HAND,
-            outcome="not_sent",
-            request=duplicate.request,
-            hint="If that is this row, add --skip-done; if it is another occasion, --run LABEL",
-        )
-    if passed.decision is RowDecision.STOP_ROW_REWORDED:
-        assert duplicate is not None
-        has = f"has ({duplicate.object_id})" if duplicate.done else "may have"
-        return Conflict(
-            f"A single command {has} moved the same amount for "
-            f"{_end(passed.row.subject.partition(':')[2])}, in other words.",
-            code=ROW_EDITED,
-            outcome="not_sent",
-            request=duplicate.request,
-            hint=f"See it: svc requests show {duplicate.request}; if it is this payment, take the "
-            "row out of the file; to send it as well: --edited",
-        )
+    by_hand = (RowDecision.STOP_ROW_BY_HAND, RowDecision.STOP_ROW_REWORDED)
+    if passed.decision in by_hand and duplicate is not None:
+        return _explain_by_hand(passed, duplicate)
     assert evidence is not None
     if passed.decision is RowDecision.STOP_ROW_FAILED:
         return Conflict(
@@ -325,9 +313,31 @@ def build_held_error(passed: UnsentRow, now: float, format_command: FormatComman
         return _explain_changed(evidence, passed.row)
     if passed.decision is RowDecision.STOP_ROW_KEY_TAKEN:
         return _explain_key_taken(evidence, format_command)
-    error = _explain_too_old(evidence, now, format_command)
-    error.hint = f"{error.hint}; {_BEFORE_FORGETTING}"
+    too_old = _explain_too_old(evidence, now, format_command)
+    error = expired.get(evidence.request or "", too_old)
+    error.hint = f"{(error.hint or '').removesuffix(_BEFORE_FORGETTING)}{_BEFORE_FORGETTING}"
     return error
+
+
+def _explain_by_hand(passed: UnsentRow, duplicate: Duplicate) -> SvcError:
+    if passed.decision is RowDecision.STOP_ROW_BY_HAND:
+        return Conflict(
+            f"A single command has carried out the same ({duplicate.object_id}).",
+            code=DONE_BY_HAND,
+            outcome="not_sent",
+            request=duplicate.request,
+            hint="If that is this row, add --skip-done; if it is another occasion, --run LABEL",
+        )
+    has = f"has ({duplicate.object_id})" if duplicate.done else "may have"
+    return Conflict(
+        f"A single command {has} moved the same amount for "
+        f"{_end(passed.row.subject.partition(':')[2])}, in other words.",
+        code=ROW_EDITED,
+        outcome="not_sent",
+        request=duplicate.request,
+        hint=f"See it: svc requests show {duplicate.request}; if it is this payment, take the "
+        "row out of the file; to send it as well: --edited",
+    )
 
 
 def _explain_changed(evidence: Evidence, row: BatchRow) -> SvcError:

@@ -155,7 +155,7 @@ def _misfit(error: Exception) -> str:
 
 
 def explain_null(whole: object, *, paged: bool) -> str:
-    """The hint for a query whose result is null: where the objects are in the data.
+    """The hint for a query whose result is null: where the objects are, or which object it is.
 
     `paged` is whether the result is a list object of the service, which has them in `data`.
     """
@@ -166,4 +166,6 @@ def explain_null(whole: object, *, paged: bool) -> str:
         where = " in an empty list"
     elif isinstance(whole, list):
         where = "; the objects of this array are in [], the first is [0]"
+    elif isinstance(whole, dict) and isinstance(whole.get("id"), str):
+        where = f" in {whole['id']}"
     return f"The query has found nothing{where}."

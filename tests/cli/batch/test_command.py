@@ -312,6 +312,31 @@ def test_wrong_use_is_exit_2_and_sends_nothing(
     assert sandbox.control("GET", "/requests")["data"] == []
 
 
+def test_a_key_that_another_request_has_used_sends_nothing(
+    svc: Svc, sandbox: Sandbox, tmp_path: Path
+) -> None:
+    """R10, R12: such a row is told as not sent, and has its outcome once its key is corrected."""
+    (payment,) = paid(svc, sandbox, 1)
+    refund = ("refunds", "create", "--payment", payment["id"], "--amount")
+    assert svc(*refund, "5", "--idempotency-key", "k-1").code == 0
+    path = write(tmp_path / "r.csv", "payment,amount,idempotency_key", f"{payment['id']},7,k-1")
+    stopped = svc("batch", "refunds.create", str(path))
+    assert (stopped.code, stopped.json["not_sent"], stopped.json["unknown"]) == (9, 1, 0)
+    assert stopped.error["message"].endswith("then run this again.")
+    assert outcomes_of(path) == ["not_sent"]
+    write(path, "payment,amount,idempotency_key", f"{payment['id']},7,k-2")
+    assert svc.ok("batch", "refunds.create", str(path))["done"] == 1
+
+
+def test_a_blank_name_is_no_name(svc: Svc, sandbox: Sandbox, tmp_path: Path) -> None:
+    """R114: an empty variable would make a batch of this machine alone."""
+    path = orders_file(tmp_path, [1])
+    for blank in ("", " "):
+        refused = svc("batch", "orders.create", str(path), "--import", blank)
+        assert (refused.code, refused.error["code"]) == (2, "value_blank")
+    assert made(svc) == []
+
+
 def test_a_file_without_rows_is_done(svc: Svc, sandbox: Sandbox, tmp_path: Path) -> None:
     """Nothing to do is no error."""
     summary = svc.ok("batch", "orders.create", str(write(tmp_path / "o.csv", HEAD)))

@@ -58,6 +58,28 @@ def file(svc: Svc, sandbox: Sandbox, tmp_path: Path) -> Path:
     return path
 
 
+def test_what_was_tried_in_test_mode_is_sent_in_live_mode(
+    svc: Svc, sandbox: Sandbox, tmp_path: Path
+) -> None:
+    """R116: one file, tried and then sent: neither results say anything of the other mode."""
+    path = tmp_path / "o.csv"
+    path.write_text(
+        "amount,currency,shipping[country],items[0][name],items[0][quantity],items[0][unit_amount]\n"
+        "500,EUR,US,Jacket,1,500\n"
+    )
+    batch, live = ("batch", "orders.create", str(path)), {"SVC_API_KEY": "sk_live_sandbox"}
+    assert svc.ok(*batch)["done"] == 1
+    stopped = svc(*batch, "--live", "--yes", env=live)
+    assert (stopped.code, stopped.error["code"]) == (10, "results_exist")
+    assert "--import" not in stopped.error["message"]
+    said = shlex.split(stopped.error["message"].partition("another file: svc ")[2].rstrip("."))
+    assert said[-1] == f"{path}.live.results.ndjson"
+    for found in ("done", "skipped"):
+        sent = svc(*said, env=live)
+        assert (sent.code, sent.json[found]) == (0, 1), sent.err
+    assert svc.ok(*batch)["skipped"] == 1
+
+
 @pytest.mark.parametrize("label", ["", "2026-11"])
 def test_a_results_file_that_was_moved_is_read_by_its_batch(
     svc: Svc, file: Path, tmp_path: Path, label: str

@@ -237,6 +237,9 @@ def test_a_query_that_fails_is_answered_with_the_object(svc: Svc, service: Scrip
     service.play(service.reply(200, {"object": "list", "data": [], "has_more": False}))
     listed = svc("orders", "list", "--query", "length(has_more)", env=HUMAN)
     assert "Leave --query out to see the whole list" in listed.err
+    service.play(service.reply(200, {**FAILED_REFUND, "id": "rf_2", "status": "pending"}))
+    missed = svc(*REFUND, "--new-request", "--query", "idd", env=HUMAN)
+    assert "The query has found nothing in rf_2." in missed.out
     checked = svc(*REFUND, "--dry-run", "--query", "length(method)")
     assert checked.code == 0
     checked = svc(*REFUND, "--dry-run", "--query", "abs(method)")

@@ -410,6 +410,12 @@ def test_a_results_file_of_another_account_or_day_skips_nothing(desk: Desk) -> N
     error = build_held_error(held, desk.clock.now(), format_full_command)
     assert held.row.amount == 100
     assert error.message.endswith("and the service keeps a key for 24 hours only.")
+    assert held.evidence is not None
+    by_its_clock = {held.evidence.request or "": Conflict("expired", hint="then forget it")}
+    told = build_held_error(held, desk.clock.now(), format_full_command, by_its_clock)
+    for one in (error, told):  # whichever clock has told it
+        assert one.hint is not None
+        assert one.hint.endswith("take the row out of the file before that")
 
 
 def test_one_process_at_a_time_runs_a_batch(desk: Desk, tmp_path: Path) -> None:

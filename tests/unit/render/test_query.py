@@ -68,7 +68,7 @@ def test_query_keeps_the_spelling_of_what_it_selects(asked: Ask) -> None:
         ("human", "methods", "card\nsepa_debit\nklarna\npaypal\n"),
         ("human", "items[].[name, quantity]", "Linen jacket  1\n"),
         ("human", "items[].{name: name, n: quantity}", "NAME          N\nLinen jacket  1\n"),
-        ("human", "missing", "The query has found nothing.\n"),
+        ("human", "missing", "The query has found nothing in ord_3kPq0aVb7cXd9eYf1gZh2iWj.\n"),
         ("json", "missing", "null\n"),
     ],
 )

@@ -17,6 +17,7 @@ from svc.batch.workers import CURRENCY_MISMATCH
 from svc.cli.batch.rows import BatchInput
 from svc.client.contradiction import CONTRADICTED
 from svc.delivery.hints import TypedLine
+from svc.delivery.journal.entry import KEY_REUSED
 from svc.delivery.plan import BatchPlan, BatchRow
 from svc.delivery.policy import RowDecision
 from svc.delivery.rows import NOT_BY_SERVICE
@@ -54,6 +55,8 @@ _PAYMENTS: Final = (
     "'[].{order: order, payment: id}'"
 )
 _BY_GATEWAY: Final = "The answers are not the service's own; with the rows as they are: {}"
+# What keeps a row from being sent that its file has to be corrected for.
+_IN_THE_ROW: Final = {CURRENCY_MISMATCH, KEY_REUSED}
 _LIST: Final = ". To see all: svc requests list --unresolved"
 _HELD: Final = "Another run would not send them; settle each as its line says"
 _SETTLE: Final = (
@@ -145,7 +148,7 @@ class Report(NamedTuple):
         codes = {(line.error or {}).get("code") for line in self.totals.problems}
         if stop is None and codes == {NOT_BY_SERVICE}:
             return _BY_GATEWAY.format(self.line)
-        if stop is None and (counts["invalid"] + counts["refused"] or CURRENCY_MISMATCH in codes):
+        if stop is None and (counts["invalid"] + counts["refused"] or codes & _IN_THE_ROW):
             advice = _advise(self.batch_input, self.totals.problems)
             return advice or f"Correct the rows ({self.results.name} says why), then run this again"
         if self.totals.not_done == self.totals.held:

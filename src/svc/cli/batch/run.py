@@ -226,9 +226,8 @@ def _put_together(
     confirm_rows(session, batch_input, judged.plan)
 
     def explain(passed: UnsentRow) -> SvcError:
-        request = passed.evidence.request if passed.evidence else None
-        expired = judged.facts.expired.get(request or "")
-        return expired or build_held_error(passed, session.clock.now(), session.format_command)
+        now, expired = session.clock.now(), judged.facts.expired
+        return build_held_error(passed, now, session.format_command, expired)
 
     return build_run(session, options, batch_input, judged.plan, recorded, results, explain)
 
