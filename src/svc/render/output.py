@@ -130,22 +130,13 @@ class Output:
         if found is None:
             self.note(told)
 
-    def one(self, text: str, data: object) -> None:
-        """Prints one object of the service: `text` as it was sent, `data` the same parsed."""
-        if _is_list(data):
-            self.page(text, data, next_command=None)
-            return
-        self._on_shown(data)
-        if self._search:
-            self._print_found(self._search(data), data)
-        else:
-            self._printer.one(text, data)
-        self._out.flush()
+    def answer(
+        self, text: str, data: object, *, next_command: str | None = None, kind: str = ""
+    ) -> None:
+        """Prints one object of the service, or a page of a list and the command for the next page.
 
-    def page(self, text: str, data: object, *, next_command: str | None, kind: str = "") -> None:
-        """Prints one page of a list, and the command for the next page.
-
-        `kind` is the kind of its objects, such as `order`; an empty CSV has the columns of it.
+        `text` is what was sent, `data` the same parsed. `kind` is the kind of a list's objects,
+        such as `order`; an empty CSV has the columns of it.
         """
         self._on_shown(data)
         if self._search:
@@ -171,7 +162,7 @@ class Output:
     def stream(self, objects: Objects, *, kind: str = "", page_size: int | None = None) -> None:
         """Prints the objects of all pages as they arrive; with a query, its result over all.
 
-        `kind` is as in `page`; `page_size` is the number of objects that arrive at once.
+        `kind` is as in `answer`; `page_size` is the number of objects that arrive at once.
 
         Raises:
             PartlyDone: a CSV had no column for a field of a later object; all rows are printed.
@@ -196,7 +187,7 @@ class Output:
     def value(self, data: Any, *, name: str | None = None, kind: str = "") -> None:
         """Prints an object or a list that svc has made, in the chosen format.
 
-        These objects have no ids: `name` is the field that `-o id` prints. `kind` is as in `page`.
+        These objects have no ids: `name` is what `-o id` prints of them. `kind` is as in `answer`.
         """
         # A query says itself what it wants of the whole result.
         if name is not None and self.format == "id" and not self._search:

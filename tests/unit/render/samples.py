@@ -278,13 +278,13 @@ class StringOutput:
 
     def one(self, data: object) -> str:
         """Prints one object and gives what is on stdout."""
-        self.output.one(sent(data), data)
+        self.output.answer(sent(data), data)
         return self.out
 
     def page(self, *objects: object, next_command: str | None = None) -> str:
         """Prints a list object and gives what is on stdout."""
         page = {"object": "list", "data": list(objects), "has_more": next_command is not None}
-        self.output.page(sent(page), page, next_command=next_command)
+        self.output.answer(sent(page), page, next_command=next_command)
         return self.out
 
     def stream(self, objects: Iterable[object]) -> str:

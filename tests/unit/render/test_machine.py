@@ -102,7 +102,7 @@ def test_ndjson_page_is_a_line_an_object_spelled_as_sent(printed: Any) -> None:
     """Numbers keep their spelling when a page is cut into lines."""
     text = f'{{"has_more":true,"object":"list","data":[{SPELLED} , {SPELLED}]}}'
     output = printed("ndjson")
-    output.output.page(text, json.loads(text), next_command="svc payouts list --starting-after b")
+    output.output.answer(text, json.loads(text), next_command="svc payouts list --starting-after b")
     assert output.out == f"{SPELLED}\n{SPELLED}\n"
     assert output.err == "Next page: svc payouts list --starting-after b\n"
 
@@ -210,7 +210,7 @@ def test_every_encoding_can_be_written(form: Format, encoding: str) -> None:
     raw = io.BytesIO()
     out = io.TextIOWrapper(raw, encoding=encoding, errors="strict")
     output = Output(format=form, stdout=out, stderr=out, color=False, width=20, now=lambda: 0.0)
-    output.one(json.dumps(data, ensure_ascii=False), data)
+    output.answer(json.dumps(data, ensure_ascii=False), data)
     output.line("…")
     output.warn("…")
     written = raw.getvalue().decode(encoding)

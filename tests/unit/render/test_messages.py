@@ -309,13 +309,13 @@ print(*[name for name in {heavy!r} if name in sys.modules])
 @pytest.mark.parametrize(
     "body",
     [
-        "output('json').one('{}', {})",
+        "output('json').answer('{}', {})",
         "output('human').error(ApiError('x', status=400))",
         *(
             pytest.param(body, marks=pytest.mark.slow)
             for body in (
                 "",
-                "output('ndjson').one('{}', {})",
+                "output('ndjson').answer('{}', {})",
                 "output('id').one('{}', {'id': 'x'})",
                 "output('csv').one('{}', {'id': 'x'})",
                 "output('json').error(ApiError('x', status=400))",

@@ -22,7 +22,7 @@ def asked(printed: Any) -> Ask:
 
     def ask(query: str, data: object, form: Format = "json") -> str:
         output = printed(form, query=query)
-        output.output.one("{}", data)
+        output.output.answer("{}", data)
         return str(output.out)
 
     return ask

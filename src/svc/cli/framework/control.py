@@ -136,12 +136,8 @@ _KINDS: Final = {
 def show(
     session: Session, reply: Reply, *, next_command: str | None = None, kind: str = ""
 ) -> None:
-    """Prints an answer; `kind` is as in `Output.page`."""
-    data = reply.data
-    if isinstance(data, dict) and data.get("object") == "list":
-        session.out.page(reply.text, data, next_command=next_command, kind=kind)
-    else:
-        session.out.one(reply.text, data)
+    """Prints an answer; `kind` is as in `Output.answer`."""
+    session.out.answer(reply.text, reply.data, next_command=next_command, kind=kind)
 
 
 def _next_page(command: str, query: Mapping[str, Any], page: Any) -> str | None:

@@ -233,13 +233,14 @@ def show_reply(session: Session, out: "Output", call: Call, reply: "Reply") -> N
 
     data = reply.data
     try:
-        if isinstance(data, dict) and data.get("object") == "list":
-            following = _next_command(session, data, call.path)
-            out.page(reply.text, data, next_command=following, kind=_kind_of(session, call))
-        elif reply.text:
-            out.one(reply.text, data)
-        else:
-            _show_no_content(session, out, reply.status)
+        if reply.text:
+            is_list = isinstance(data, dict) and data.get("object") == "list"
+            following = _next_command(session, data, call.path) if is_list else None
+            out.answer(reply.text, data, next_command=following, kind=_kind_of(session, call))
+        elif session.format == "human":
+            out.words(f"Done. The service answered {reply.status} without content.")
+        elif session.format in ("json", "ndjson"):
+            out.value(None)  # one document, also for a reader of JSON (promise R72)
     except LocalError as error:
         if error.param == "query":
             error.hint = _where_it_is(session, data) or error.hint
@@ -256,14 +257,6 @@ def _kind_of(session: Session, call: Call) -> str:
         return ""
     resource = service.resource_at(call.path)
     return resource.name if resource is not None and resource.path == call.path else ""
-
-
-def _show_no_content(session: Session, out: "Output", status: int) -> None:
-    """Says that an answer has no content: to a person in words, to a JSON reader as null (R72)."""
-    if session.format == "human":
-        out.words(f"Done. The service answered {status} without content.")
-    elif session.format in ("json", "ndjson"):
-        out.value(None)
 
 
 def _where_it_is(session: Session, data: object) -> str | None:
@@ -438,7 +431,7 @@ def _wait_settled(
             return wait(client, reply, settling, seconds=left, on_status=tell, hint=hint)
     except CheckFailed:
         # It was made all the same: a script needs its id (promise R72).
-        session.out.one(reply.text, reply.data)
+        session.out.answer(reply.text, reply.data)
         raise
 
 

@@ -57,7 +57,7 @@ def settle(
             _hand_over(session, control, identity)
         call = _move(path, identity, {"to": _BEFORE_PAID if sent else end})
         reply = control.send(in_mode(call, session.settings.mode))
-    out.one(reply.text, reply.data)
+    out.answer(reply.text, reply.data)
 
 
 @verb(app)

@@ -141,7 +141,7 @@ def list_(session: Session) -> None:
         session.out.value(of_deliveries)
         return
     every = {"object": "list", "data": [rule for each in found for rule in each], "has_more": False}
-    session.out.page(json.dumps(every), every, next_command=None, kind="fault")
+    session.out.answer(json.dumps(every), every, kind="fault")
 
 
 @verb(app)

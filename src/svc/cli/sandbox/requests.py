@@ -81,7 +81,7 @@ def _verify(session: Session, body: BodyFields) -> None:
     """Says whether so many requests fit; raises CheckFailed: there are more or fewer."""
     reply = ask(session, control_call("POST", "requests", "verify", body=body))
     if session.format != "human":
-        session.out.one(reply.text, reply.data)
+        session.out.answer(reply.text, reply.data)
     found, wanted = reply.data["found"], reply.data["wanted"]
     if not reply.data["ok"]:
         raise CheckFailed(f"{found} requests match, not {wanted}.", code="requests_differ")
@@ -136,7 +136,7 @@ def lint(session: Session) -> None:
     """
     found = ask(session, control_call("POST", "lint"))
     if session.format != "human":
-        session.out.one(found.text, found.data)
+        session.out.answer(found.text, found.data)
     for each in found.data["findings"] if session.format == "human" else ():
         session.out.line(f"{each['rule']}, {each['count']} times: {each['message']}")
         session.out.line(f"  {', '.join(each['examples'])}")

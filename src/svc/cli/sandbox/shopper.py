@@ -112,7 +112,7 @@ def _pay(session: Session, order: str, body: BodyFields) -> None:
     if reply.status == _DECLINED:
         raise _build_declined(reply.data, reply.request_id)
     if session.format not in ("human", "id"):
-        out.one(reply.text, reply.data)
+        out.answer(reply.text, reply.data)
         return
     # People see the payment or, after giving up, the order; programs get both.
     paid = reply.data["order"]
