@@ -38,7 +38,6 @@ from svc.client.retry import (
     CLOCK_STEP_SECONDS,
     KEY_SAFE_SECONDS,
     AttemptResult,
-    CallProgress,
     Meaning,
     Reason,
     RetryQuota,
@@ -205,10 +204,6 @@ class Client(WireOwner):
                 request, deadline=Deadline(self.clock, seconds), connect_seconds=seconds
             )
 
-    def reconnect(self) -> None:
-        """Closes the kept connection, so that no late answer to an earlier request can be read."""
-        self._wire.close()
-
     def deliver(
         self,
         call: Call,
@@ -251,8 +246,8 @@ class Client(WireOwner):
                 if finding.meaning is Meaning.DONE:
                     return self._accept_reply(sending, finding, attempt)
                 sending = sending.after(finding)
-                progress = CallProgress(attempt, deadline.seconds_left(), self.clock.now() - first)
-                wait = self._decide(call, finding, progress)
+                age = self.clock.now() - first
+                wait = self._decide(call, finding, attempt, deadline.seconds_left(), age)
                 if isinstance(wait, Reason):
                     raise self._error(sending, finding, wait, attempt)
                 tell(attempt + 1, finding.status)
@@ -277,7 +272,7 @@ class Client(WireOwner):
         error = error_of(
             CallEnd(
                 sending.call,
-                sending.prepared,
+                sending.prepared.idempotency_key,
                 self.base_url,
                 finding,
                 reason,
@@ -316,10 +311,14 @@ class Client(WireOwner):
             self._on_attempt(call, attempt, finding, (self.clock.monotonic() - begun) * 1000)
         return finding
 
-    def _decide(self, call: Call, finding: AttemptResult, progress: CallProgress) -> float | Reason:
+    def _decide(
+        self, call: Call, finding: AttemptResult, attempt: int, time_left: float, age: float
+    ) -> float | Reason:
         decision = decide(
             finding.meaning,
-            progress,
+            attempt=attempt,
+            time_left=time_left,
+            age=age,
             method=call.method,
             retry_after=finding.retry_after,
             random=self._random,

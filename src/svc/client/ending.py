@@ -3,14 +3,12 @@
 `client` calls `error_of` when it makes no further attempt: the last attempt in, an exception out.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from svc.base_url import BaseUrl
 from svc.client import refusal
 from svc.client.call import Call
 from svc.client.exchange import Trouble
-from svc.client.reply import NOT_OURS
-from svc.client.request import Prepared
 from svc.client.retry import AttemptResult, Meaning, Reason, explain_repeat
 from svc.errors import NetworkError, OutcomeUnknown, RateLimited, ServerError, SvcError
 
@@ -34,11 +32,12 @@ class CallEnd(NamedTuple):
     """The last attempt of a call, and the state before it.
 
     Attributes:
+        key: the idempotency key.
         was_open: whether an earlier attempt may have been carried out.
     """
 
     call: Call
-    prepared: Prepared
+    key: str | None
     base_url: BaseUrl
     finding: AttemptResult
     reason: Reason
@@ -56,22 +55,20 @@ def error_of(ending: CallEnd) -> SvcError:
         wait = ending.finding.retry_after
         return RateLimited(
             _line(ending, _BUSY),
-            **_answer_fields(ending),
+            **refusal.answer_fields(ending.finding, ending.key),
             retryable=True,
             outcome="refused" if ending.call.changes else None,
             hint="Wait, then repeat it." if wait is None else f"Wait {wait:.0f} s, then repeat it.",
         )
     if ending.finding.meaning in (Meaning.FAILING, Meaning.BROKEN):
         hint = "Nothing was changed; try again later."
-        fields = _answer_fields(ending)
+        fields = refusal.answer_fields(ending.finding, ending.key)
         return ServerError(_line(ending, _FAILED), **fields, retryable=True, hint=hint)
     return _build_unreached(ending)
 
 
 def _build_refusal(ending: CallEnd) -> SvcError:
-    refused = refusal.api_error(
-        ending.call, ending.finding, idempotency_key=ending.prepared.idempotency_key
-    )
+    refused = refusal.api_error(ending.call, ending.finding, idempotency_key=ending.key)
     is_late = ending.was_open or refusal.may_follow_effect(ending.finding)
     if ending.call.changes and is_late and not refused.proved:
         unknown = _build_unknown(ending)
@@ -83,7 +80,7 @@ def _build_refusal(ending: CallEnd) -> SvcError:
 def _build_unknown(ending: CallEnd) -> OutcomeUnknown:
     return OutcomeUnknown(
         _line(ending, _UNKNOWN),
-        **_answer_fields(ending),
+        **refusal.answer_fields(ending.finding, ending.key),
         retryable=ending.reason not in _FINAL,
         outcome="unknown",
         hint=_hint_unknown(ending),
@@ -95,14 +92,14 @@ def _hint_unknown(ending: CallEnd) -> str:
         return "Do not send it again before the clock is right; or look at what the service did."
     if ending.reason is Reason.KEY_AGE:
         return "Do not send it again: look at the service for what it did."
-    return explain_repeat(ending.prepared.idempotency_key)
+    return explain_repeat(ending.key)
 
 
 def _build_unreached(ending: CallEnd) -> NetworkError:
     final = ending.finding.meaning is Meaning.UNTRUSTED
     return NetworkError(
         _line(ending, _UNREACHED if ending.call.changes else _UNANSWERED),
-        **_answer_fields(ending),
+        **refusal.answer_fields(ending.finding, ending.key),
         retryable=not final,
         outcome="not_sent" if ending.call.changes else None,
         hint=_hint_unreached(ending),
@@ -131,16 +128,3 @@ def _line(ending: CallEnd, what: str) -> str:
     said = what.format(ending.base_url.origin)
     why = f"{before}{ending.finding.detail} ({tries}{end})"
     return f"{ending.call.method} {ending.call.path} {said}: {why}."
-
-
-def _answer_fields(ending: CallEnd) -> dict[str, Any]:
-    finding = ending.finding
-    said = finding.refusal
-    return {
-        "code": NOT_OURS if finding.meaning is Meaning.FOREIGN else said and said.code,
-        "param": said.param if said else None,
-        "status": finding.status,
-        "request_id": finding.request_id,
-        "retry_after": finding.retry_after,
-        "idempotency_key": ending.prepared.idempotency_key,
-    }

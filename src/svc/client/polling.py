@@ -4,10 +4,10 @@
 """
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 
 from svc import service
-from svc.client.call import Call
 from svc.client.client import Client
 from svc.client.exchange import Deadline
 from svc.client.operations import retrieval
@@ -83,17 +83,8 @@ def wait(
         client.clock.sleep(min(pause, deadline.seconds_left()))
         pause = min(pause * _GROWTH, LONGEST_PAUSE)
         try:
-            reply = (
-                _read(client, retrieval(settling.name, identifier), deadline.seconds_left())
-                or reply
-            )
+            with suppress(*_PASSING):
+                if (left := deadline.seconds_left()) > 0:
+                    reply = client.send(retrieval(settling.name, identifier), within=left)
         except SvcError as error:
             raise build_unsettled(error.message) from error
-
-
-def _read(client: Client, call: Call, seconds: float) -> Reply | None:
-    """Reads the object once; None if the time is up or the error may be temporary."""
-    try:
-        return client.send(call, within=seconds) if seconds > 0 else None
-    except _PASSING:
-        return None

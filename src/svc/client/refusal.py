@@ -6,19 +6,21 @@ or about an effect.
 """
 
 import re
-from typing import Final
+from typing import Any, Final
 
 from svc import service
 from svc.client.call import Call
 from svc.client.exchange import Headers, RawReply, header
 from svc.client.operations import suggest_command
-from svc.client.retry import AttemptResult, Refusal
+from svc.client.retry import AttemptResult, Meaning, Refusal
 from svc.errors import ERROR_OF_STATUS, ApiError, Conflict, Forbidden, NotFound, Unauthorized
 from svc.json_text import NotJson, has_more_values, parse
 from svc.redaction import one_line, without_tags
 from svc.service.errors import CODES, IDEMPOTENCY, INVALID
 from svc.service.facts import API_ROOT, ID_PREFIXES, REPLAYED_HEADER, SANDBOX_ROOT
 
+# The code of an error: what answered is the answer to another request.
+NOT_OURS: Final = "reply_not_ours"
 _OTHER_MODE: Final = (
     "Objects of the other mode are invisible to this key; --live or --test chooses it."
 )
@@ -206,19 +208,27 @@ def api_error(
         kind = Conflict
     error = kind(
         refusal.message,
-        code=refusal.code,
+        **answer_fields(finding, idempotency_key),
         type=refusal.type,
-        param=refusal.param,
-        status=status,
-        request_id=refusal.request_id,
-        retry_after=finding.retry_after,
         outcome="refused",
-        idempotency_key=idempotency_key,
         hint=_hint(call, kind, refusal),
     )
     error.proved = settles(refusal)
     error.replayed = finding.raw is not None and is_replayed(finding.raw.headers)
     return error
+
+
+def answer_fields(finding: AttemptResult, idempotency_key: str | None) -> dict[str, Any]:
+    """The fields of an error that say what was answered."""
+    said = finding.refusal
+    return {
+        "code": NOT_OURS if finding.meaning is Meaning.FOREIGN else said and said.code,
+        "param": said.param if said else None,
+        "status": finding.status,
+        "request_id": finding.request_id,
+        "retry_after": finding.retry_after,
+        "idempotency_key": idempotency_key,
+    }
 
 
 def permission(call: Call) -> str | None:

@@ -24,8 +24,6 @@ from svc.service.facts import (
     is_success,
 )
 
-# The code of an error: what answered is the answer to another request.
-NOT_OURS: Final = "reply_not_ours"
 _TEXT_MAX: Final = 32 * 1024 * 1024  # of memory
 
 
@@ -155,8 +153,9 @@ def reply_of(finding: AttemptResult, call: Call) -> Reply:
 
 def interpret_success(raw: RawReply, call: Call) -> AttemptResult:
     """Reads a 2xx: DONE with its data, or UNREADABLE with the reason (promises R14, R99)."""
+    done = AttemptResult(Meaning.DONE, raw=raw, request_id=request_id(raw.headers))
     if not raw.body and raw.complete and _takes_anything(call):
-        return _build_done(raw)
+        return done
     try:
         text = raw.body.decode("utf-8").removeprefix("\ufeff")
         if is_too_much(text, limits_of(call)) and call.path.startswith(API_ROOT):
@@ -177,20 +176,7 @@ def interpret_success(raw: RawReply, call: Call) -> AttemptResult:
     foreign = find_other_object(data, call)
     if foreign is not None:
         return not_ours(raw, foreign)
-    return _build_done(raw, data, text, slices)
-
-
-def _build_done(
-    raw: RawReply, data: Any = None, text: str = "", slices: tuple[str, ...] = ()
-) -> AttemptResult:
-    return AttemptResult(
-        Meaning.DONE,
-        raw=raw,
-        data=data,
-        text=text,
-        slices=slices,
-        request_id=request_id(raw.headers),
-    )
+    return done._replace(data=data, text=text, slices=slices)
 
 
 def _takes_anything(call: Call) -> bool:

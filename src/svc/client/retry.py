@@ -116,20 +116,6 @@ class RetryQuota(Protocol):
         """Returns a little to the quota after a success."""
 
 
-class CallProgress(NamedTuple):
-    """The progress of a call after an attempt; times in seconds.
-
-    Attributes:
-        attempt: the number of the attempt, from 1.
-        time_left: until the total deadline.
-        age: since the first attempt, by the wall clock, which includes the machine's sleep.
-    """
-
-    attempt: int
-    time_left: float
-    age: float
-
-
 def explain_repeat(key: str | None, what: str = "it") -> str:
     """The advice if it is unknown whether a POST was carried out."""
     hours = KEY_SAFE_SECONDS // 3600
@@ -153,26 +139,30 @@ def classify_reply(method: str, status: int, code: str | None, *, replayed: bool
 
 def decide(
     meaning: Meaning,
-    progress: CallProgress,
     *,
+    attempt: int,
+    time_left: float,
+    age: float,
     method: str,
     retry_after: float | None,
     random: Callable[[], float],
 ) -> float | Reason:
     """Returns in how many seconds to try again after an attempt, or why there is no further one.
 
+    `attempt` is the number of the attempt, from 1; `time_left` is until the total deadline, and
+    `age` since the first attempt, by the wall clock, which includes the machine's sleep.
     `retry_after` is the minimum wait that the service demands, in seconds, or None. `random`
     returns a number from 0 up to 1.
     """
     if not meaning.is_retried:
         return Reason.ANSWERED
-    if progress.attempt >= ATTEMPTS:
+    if attempt >= ATTEMPTS:
         return Reason.ATTEMPTS
-    wait = max(backoff(progress.attempt, random()), retry_after or 0.0)
-    if wait >= progress.time_left:
-        asked = retry_after is not None and retry_after >= progress.time_left
+    wait = max(backoff(attempt, random()), retry_after or 0.0)
+    if wait >= time_left:
+        asked = retry_after is not None and retry_after >= time_left
         return Reason.RETRY_AFTER if asked else Reason.DEADLINE
-    if method == "POST" and progress.age + wait >= KEY_SAFE_SECONDS:
+    if method == "POST" and age + wait >= KEY_SAFE_SECONDS:
         return Reason.KEY_AGE
     return wait
 

@@ -110,14 +110,15 @@ class SandboxClient(WireOwner):
             NetworkError: no service answers.
         """
         if self._health is None:
+            stranger = _no_sandbox(f"The server at {self.base_url} is not a sandbox")
             try:
                 reply = self._exchange(HEALTH, None, ())
             except SvcError as error:
                 if error.status is None:
                     raise
-                raise self._build_no_sandbox() from None
+                raise stranger from None
             if not isinstance(reply.data, dict) or reply.data.get("object") != "sandbox":
-                raise self._build_no_sandbox()
+                raise stranger
             self._health = reply
             self._version = str(reply.data.get("version", "of another version"))
             self._on_version(self._version)
@@ -206,9 +207,6 @@ class SandboxClient(WireOwner):
             outcome="not_sent",
             hint=_TRUST if untrusted else _START,
         )
-
-    def _build_no_sandbox(self) -> UsageError:
-        return _no_sandbox(f"The server at {self.base_url} is not a sandbox")
 
 
 def other_version(version: str) -> str:

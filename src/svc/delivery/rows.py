@@ -14,8 +14,8 @@ from typing import Final, NamedTuple
 from svc.base_url import BaseUrl
 from svc.client.call import Call, Encoding
 from svc.client.contradiction import CONTRADICTED
-from svc.client.refusal import is_about_key
-from svc.client.reply import NOT_OURS, Reply
+from svc.client.refusal import NOT_OURS, is_about_key
+from svc.client.reply import Reply
 from svc.client.request import Prepared
 from svc.delivery.evidence import Evidence, Known
 from svc.delivery.journal.batches import BatchName

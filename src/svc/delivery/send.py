@@ -160,7 +160,7 @@ def _read_charge(sender: Sender, asked: NewIntent) -> Charge | None:
     said = read_stated_charge(store_call(asked.call, asked.prepared))
     charge = ChargeReader(sender.client).complete_charge(asked.call, said)
     if charge != said:
-        sender.client.reconnect()  # an order that was read looks like the answer to its capture
+        sender.client.close()  # an order that was read looks like the answer to its capture
     return charge
 
 

@@ -81,7 +81,7 @@ def part_waiting(
     Raises:
         LocalError: the folder of the locks cannot be used.
     """
-    found = list_waiting(state, whose.origin, whose.profile, whose.mode)
+    found = list_waiting(state, whose)
     running = [one for one in found if _runs(folder, one.scope)]
     return running, [one for one in found if one not in running]
 

@@ -85,6 +85,7 @@ _SHAPE: Final = re.compile(
     r"(?::(?P<port>[0-9]{1,5}))?"
     r"(?P<path>/[!-~]*)?"
 )
+_BARE_PORT: Final = re.compile(r"[0-9]{1,5}(?:/.*)?")
 _NUMERIC: Final = re.compile(r"(?:0x[0-9a-f]*|[0-9]+)(?:\.(?:0x[0-9a-f]*|[0-9]+))*")
 
 
@@ -117,7 +118,7 @@ class Target:
         Raises:
             UsageError: it is malformed, or not on this machine and `allow_remote` is off (R53).
         """
-        match = _SHAPE.fullmatch(_spell_out(text))
+        match = _SHAPE.fullmatch(f":{text}" if _BARE_PORT.fullmatch(text) else text)
         if match is None or "#" in text or (match["scheme"] and not match["host"]):
             raise _refusal(text, "it is not an address")
         scheme, host = match["scheme"] or "http", (match["host"] or "localhost").strip("[]").lower()
@@ -195,10 +196,6 @@ class TargetTrust:
 
 
 AS_USUAL: Final = TargetTrust()
-
-
-def _spell_out(text: str) -> str:
-    return f":{text}" if re.fullmatch(r"[0-9]{1,5}(?:/.*)?", text) else text
 
 
 def _literal(host: str) -> IpAddress | None:

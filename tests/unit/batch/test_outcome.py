@@ -12,7 +12,8 @@ from svc.batch.tally import Totals, build_bad_line, error_fields, line_of, money
 from svc.batch.workers import SharedQuota
 from svc.client.contradiction import CONTRADICTED, Contradiction
 from svc.client.exchange import Failure, RawReply, Trouble
-from svc.client.reply import NOT_OURS, Reply
+from svc.client.refusal import NOT_OURS
+from svc.client.reply import Reply
 from svc.delivery.journal.entry import NewIntent, Settled
 from svc.delivery.journal.stored import Stored, restore_call
 from svc.delivery.plan import BatchRow, InvalidRow

@@ -10,7 +10,6 @@ import svc
 from svc.client import retry
 from svc.client.request import fraction
 from svc.client.retry import (
-    CallProgress,
     Meaning,
     Reason,
     backoff,
@@ -35,7 +34,9 @@ def decision(
 ) -> float | Reason:
     return decide(
         meaning,
-        CallProgress(attempt, time_left, age),
+        attempt=attempt,
+        time_left=time_left,
+        age=age,
         method=method,
         retry_after=asked,
         random=lambda: 0.5,

@@ -109,9 +109,7 @@ class Endpoints:
         if not earlier:
             return "enabled"
         there = [self._status(listed, earlier, events) for listed in self._list_endpoints()]
-        if "enabled" in there:
-            return "enabled"
-        return "disabled" if "disabled" in there else "forgotten"
+        return next((one for one in ("enabled", "disabled") if one in there), "forgotten")
 
     def take_rolled_secret(self, endpoint: Endpoint) -> Endpoint | None:
         """Returns an endpoint with its new secret where a sandbox rolled it, else None.

@@ -59,7 +59,7 @@ async def start_inspector(
     `emit` is called with the records of events that the page sends again. With a `link` the
     endpoint and its secrets may change while the page is open.
     """
-    from svc.listen.inspector.replay import ReplayDeps
+    from svc.listen.inspector.replay import Replayer
 
     def own() -> tuple[str | None, tuple[str, ...]]:
         if link is None:
@@ -71,4 +71,5 @@ async def start_inspector(
         return (found,) if found else ()
 
     session.out.note(f"Inspector {inspector.url}")
-    await inspector.start(ReplayDeps(plan, own, secrets_of, emit))
+    again = Replayer(inspector.catalogue, session.clock, plan, own, secrets_of, emit)
+    await inspector.start(again)

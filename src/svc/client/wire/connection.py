@@ -6,13 +6,12 @@
 import socket
 from collections.abc import Callable
 from contextlib import suppress
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from svc.client.exchange import (
     BODY_MAX,
     Collector,
     Deadline,
-    Headers,
     RawReply,
     Trouble,
     WireBroken,
@@ -24,12 +23,10 @@ from svc.redaction import one_line
 from svc.service.facts import is_success
 from svc.system import signals
 
-if TYPE_CHECKING:
-    from typing import BinaryIO
-
 _READ = 64 * 1024
 _DETAIL_MAX = 120
 _BODILESS = (204, 304)
+_FRAMING = frozenset(("content-length", "transfer-encoding"))
 _REFUSALS = {407: Trouble.PROXY_LOGIN}
 
 _Part = TypeVar("_Part")
@@ -58,8 +55,13 @@ class Connection:
         self.sent = self.received = False
         self._http = http = HttpExchange(request)
         self._send(http.encode(), deadline)
-        most = request.answer_max or self._body_max
-        return self._answer(http, deadline, most, request.file)
+        status, headers = self._read(http, http.head, deadline)
+        body = Collector(status, headers, request.answer_max or self._body_max, request.file)
+        while not body.full and (data := self._read(http, http.piece, deadline)):
+            body.add(data)
+        # The end of a body of another kind cannot be told from a broken connection.
+        is_delimited = status in _BODILESS or not _FRAMING.isdisjoint(dict(headers))
+        return RawReply(status, headers, body.finish(), is_delimited and not body.full)
 
     def tunnel(
         self, place: str, proxy: str, authorization: str | None, limit: Deadline
@@ -120,16 +122,6 @@ class Connection:
                 except OSError as error:
                     await_turn(self._sock, error, deadline, write=True)
         self._whole = not rest
-
-    def _answer(
-        self, http: HttpExchange, deadline: Deadline, most: int, into: "BinaryIO | None" = None
-    ) -> RawReply:
-        status, headers = self._read(http, http.head, deadline)
-        body = Collector(status, headers, most, into)
-        while not body.full and (data := self._read(http, http.piece, deadline)):
-            body.add(data)
-        complete = not body.full and _is_delimited(status, headers)
-        return RawReply(status, headers, body.finish(), complete)
 
     def _read(
         self, http: HttpExchange, part: Callable[[], _Part | None], deadline: Deadline
@@ -203,9 +195,3 @@ def _seconds_left(deadline: Deadline) -> float:
     if left <= 0:
         raise TimeoutError
     return left
-
-
-def _is_delimited(status: int, headers: Headers) -> bool:
-    """Whether the end of a body can be told from a broken connection."""
-    names = {name for name, _ in headers}
-    return status in _BODILESS or bool(names & {"content-length", "transfer-encoding"})

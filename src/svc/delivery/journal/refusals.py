@@ -8,7 +8,7 @@ request (promises R4, R5, R12).
 
 from typing import Final, NamedTuple
 
-from svc.client.reply import NOT_OURS
+from svc.client.refusal import NOT_OURS
 from svc.client.retry import CLOCK_STEP_SECONDS, KEY_SAFE_SECONDS
 from svc.clock import utc
 from svc.delivery.journal.commands import (

@@ -256,7 +256,9 @@ class Examiner:
                 f"The wrong order leaves another state than the right one: --check shows {differs}."
             )
         count = count_events(found, self._single)
-        shown = differs if count is None else f"the effect of {_count(count)}"
+        shown = (
+            differs if count is None else f"the effect of {count} event{'' if count == 1 else 's'}"
+        )
         return (
             f"{_describe_answers(answered)}, but --check shows {shown} in place of {rule.effects}."
         )
@@ -363,10 +365,6 @@ class Examiner:
     async def _settle(self) -> None:
         if self._plan.check is not None:
             await self._plan.sleep(self._plan.settle)
-
-
-def _count(number: int) -> str:
-    return f"{number} event{'' if number == 1 else 's'}"
 
 
 def _describe_answers(answered: Sequence[_Answered]) -> str:

@@ -48,7 +48,7 @@ def forget_failed(state: Database, whose: InboxScope, before: float, clock: Cloc
 
     An event that another target is still to get stays.
     """
-    which = (whose.profile, whose.mode, whose.origin, whose.origin, before)
+    which = (*whose.values, before)
     forgotten = after = 0
     while found := state.rows(_FAILED, (*which, after, 1 << 62, _AT_ONCE)):
         last = found[-1]["seq"]

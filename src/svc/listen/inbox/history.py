@@ -34,6 +34,11 @@ class InboxScope:
     mode: str
     origin: str | None
 
+    @property
+    def values(self) -> tuple[str | None, ...]:
+        """The parameters of `profile = ? AND mode = ? AND (? IS NULL OR origin = ?)`."""
+        return self.profile, self.mode, self.origin, self.origin
+
 
 @dataclass(frozen=True, slots=True)
 class InboxFilter:
@@ -161,16 +166,13 @@ class InboxHistory:
 
     def find(self, event_id: str) -> InboxEntry | None:
         """Returns the entry of one event, the newest if several listeners have it."""
-        origin = self._whose.origin
-        values = (self._whose.profile, self._whose.mode, origin, origin, event_id, event_id, 1)
-        rows = self._state.rows(_BY_ID, values)
+        rows = self._state.rows(_BY_ID, (*self._whose.values, event_id, event_id, 1))
         return entry_from(rows[0]) if rows else None
 
     def about(self, object_ids: Sequence[str]) -> list[InboxEntry]:
         """Returns the entries of these objects, the oldest first."""
-        origin = self._whose.origin
         given = ", ".join("?" * len(object_ids))
-        values = (self._whose.profile, self._whose.mode, origin, origin, *object_ids, _ABOUT_MOST)
+        values = (*self._whose.values, *object_ids, _ABOUT_MOST)
         rows = self._state.rows(build_query(f"AND i.object_id IN ({given})"), values)
         return [entry_from(row) for row in reversed(rows)]
 
@@ -277,8 +279,7 @@ class InboxHistory:
     def _read_pages(
         self, statement: str, wanted: InboxFilter, ends: Row, *, oldest_first: bool
     ) -> Iterator[Row]:
-        origin, since = self._whose.origin, wanted.since or 0.0
-        whose = (self._whose.profile, self._whose.mode, origin, origin, since)
+        whose = (*self._whose.values, wanted.since or 0.0)
         first, last = ends["first"], ends["last"]
         while True:
             rows = self._state.rows(statement, (*whose, first, last, _PAGE))
@@ -386,7 +387,7 @@ _NOTE: Final = (
 def _values(whose: InboxScope, wanted: SearchFilter) -> tuple[object, ...]:
     target, text = wanted.target.lower(), wanted.text.lower()
     return (
-        *(whose.profile, whose.mode, whose.origin, whose.origin),
+        *whose.values,
         *(wanted.type, wanted.type, wanted.object, wanted.object),
         *(wanted.state, wanted.state, target, target, target),
         *(text, *[text] * 7),
@@ -473,12 +474,8 @@ def copies(
         LocalError: the state database cannot be used.
     """
     seq = 0
-    whose = (origin, profile, mode)
-    while True:
-        limits = (_COPIES_AT_ONCE, _COPIED_BYTES)
-        rows = state.rows(_COPIES, (*whose, seq, since, READER, *limits))
-        if not rows:
-            return
+    whose, limits = (origin, profile, mode), (_COPIES_AT_ONCE, _COPIED_BYTES)
+    while rows := state.rows(_COPIES, (*whose, seq, since, READER, *limits)):
         for row in rows:
             facts = read_facts(row["body"])
             yield Delivery(row["body"], row["headers"], row["received_at"], facts)

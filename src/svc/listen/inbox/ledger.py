@@ -186,7 +186,7 @@ class ForwardLedger:
         """Marks a page of open events as left for a later run."""
         number = self._numbers[target]
         with self._state.write() as tx:
-            found = tx.rows(_page_of(_OPEN), (number, _LEFT_ROWS, _PAGE_BYTES))
+            found = tx.rows(_PAGE.format(_OPEN), (number, _LEFT_ROWS, _PAGE_BYTES))
             tx.many(_LEAVE, [(number, row["event"]) for row in found])
         return [self._item(row, target) for row in found]
 
@@ -287,7 +287,7 @@ class ForwardLedger:
                 tx.execute("UPDATE targets SET running = ? WHERE id = ?", (running, number))
 
     def _page(self, which: str, url: str, values: Sequence[object]) -> list[OpenItem]:
-        rows = self._state.rows(_page_of(which), (self._numbers[url], *values))
+        rows = self._state.rows(_PAGE.format(which), (self._numbers[url], *values))
         return [self._item(row, url) for row in rows]
 
     def _item(self, row: Row, url: str) -> OpenItem:
@@ -337,10 +337,6 @@ def _free_next(tx: Tx, number: int, seq: int) -> bool:
         return False
     tx.execute(_FREE, (number, found[0]["event"]))
     return True
-
-
-def _page_of(which: str) -> str:
-    return _PAGE.format(which)
 
 
 # SQLite uses an index of some rows only where their condition stands in the statement word by word,

@@ -10,7 +10,7 @@ import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import count, takewhile
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from svc.listen.inbox.interfaces import Position
 from svc.listen.inbox.ledger import close_for_reset
@@ -18,6 +18,9 @@ from svc.listen.inbox.runs import PIECE_ROWS
 from svc.listen.inbox.statements import ENDS
 from svc.listen.names import Listening, name_past
 from svc.state import Database, Row
+
+if TYPE_CHECKING:
+    from svc.listen.inbox.history import InboxScope
 
 _PAST: Final = """
 INSERT OR IGNORE INTO listeners (scope, origin, profile, mode, targets)
@@ -168,12 +171,9 @@ class Waiting(NamedTuple):
     events: int
 
 
-def list_waiting(state: Database, origin: str | None, profile: str, mode: str) -> list[Waiting]:
-    """Returns the listeners of a profile that have events left to forward.
-
-    With an `origin` only those of that origin.
-    """
-    rows = state.rows(_PENDING, (profile, mode, origin, origin))
+def list_waiting(state: Database, whose: "InboxScope") -> list[Waiting]:
+    """Returns the listeners that have events left to forward."""
+    rows = state.rows(_PENDING, whose.values)
     return [
         Waiting(row["scope"], row["port"], tuple(json.loads(row["targets"])), row["waiting"])
         for row in rows

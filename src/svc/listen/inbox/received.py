@@ -35,7 +35,7 @@ class ReceivedEvents:
 
     def add_inbox(self, whose: InboxScope) -> None:
         """Adds what the listeners of one profile, mode and origin have kept; raises LocalError."""
-        self._state.rows(_FILL, (whose.profile, whose.mode, whose.origin, whose.origin))
+        self._state.rows(_FILL, whose.values)
 
     def add(self, pairs: Iterable[tuple[str, str]]) -> None:
         """Adds pairs of event type and object id; raises LocalError."""

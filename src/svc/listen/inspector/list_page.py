@@ -46,13 +46,6 @@ def deliveries(
     )
 
 
-def path_of(line: ListedDelivery | TurnedAway) -> str:
-    """Returns the path of a delivery's own page."""
-    if isinstance(line, ListedDelivery):
-        return f"delivery/{line.entry.id}"
-    return f"rejected/{line.number}"
-
-
 def state_mark(state: str) -> Markup:
     """Makes the sign of a state, which stands beside its word and is not read out."""
     return el("span", _MARKS[state], class_="mark", aria_hidden="true")
@@ -61,7 +54,9 @@ def state_mark(state: str) -> Markup:
 def _row(
     frame: PageFrame, line: ListedDelivery | TurnedAway, wanted: ListFilter, chosen: str, now: float
 ) -> Markup:
-    path = path_of(line)
+    path = (
+        f"rejected/{line.number}" if isinstance(line, TurnedAway) else f"delivery/{line.entry.id}"
+    )
     attributes = {
         "class": f"row {line.entry.state if isinstance(line, ListedDelivery) else 'rejected'}",
         "href": frame.url(path, wanted.query()),

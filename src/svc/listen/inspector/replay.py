@@ -29,27 +29,23 @@ _HEADER: Final = SIGNATURE_HEADER.lower().encode()
 
 
 @dataclass(frozen=True, slots=True)
-class ReplayDeps:
-    """What a replay needs of the listener.
+class Replayer:
+    """Sends deliveries of the inbox again.
 
     `own` returns the listener's endpoint as it is now, or None, with its signing secrets,
     `secrets_of` those of another endpoint, or none. `emit` is called with a record of each forward.
     """
 
+    archive: InboxHistory
+    clock: Clock
     plan: ListenerPlan
     own: Callable[[], tuple[str | None, tuple[str, ...]]]
     secrets_of: Callable[[str], Sequence[str]]
     emit: Callable[[ListenerRecord], None]
 
-
-class Replayer:
-    """Sends deliveries of the inbox again."""
-
-    def __init__(self, archive: InboxHistory, clock: Clock, means: ReplayDeps) -> None:
-        self._archive = archive
-        self._clock = clock
-        self._means = means
-        self._configured = {str(target): target for target in means.plan.routes.targets}
+    @property
+    def _configured(self) -> dict[str, AnyTarget]:
+        return {str(target): target for target in self.plan.routes.targets}
 
     def targets(self, whole: Whole, to: str) -> list[AnyTarget]:
         """Returns where to send a delivery: to the address `to`, else its own targets.
@@ -62,8 +58,9 @@ class Replayer:
         if whole.entry.state == "withheld":  # what was kept from the targets needs more than a key
             raise UsageError("It belongs to the other mode: say where to.")
         urls = dict.fromkeys(row["url"] for row in whole.forwards if not row["replay"])
-        found = [self._configured.get(url) or Target.parse(url) for url in urls]
-        found = found or list(self._means.plan.routes.match(whole.entry.type))
+        configured = self._configured
+        found = [configured.get(url) or Target.parse(url) for url in urls]
+        found = found or list(self.plan.routes.match(whole.entry.type))
         found = found or [Target.parse(url) for url in whole.entry.targets]
         if not found:
             raise UsageError("It was not forwarded anywhere: say where to.")
@@ -84,13 +81,13 @@ class Replayer:
                 f"The signing secret of {whole.entry.id} is not known here: keep the original "
                 "signature."
             )
-        return sign_anew(headers, body, secrets, self._clock.now())
+        return sign_anew(headers, body, secrets, self.clock.now())
 
     async def send(
         self, whole: Whole, targets: Sequence[AnyTarget], headers: bytes
     ) -> list[TargetReply]:
         """Sends to all targets at once; returns the reply of each, in the order of `targets`."""
-        limit = min(self._means.plan.forwarding.seconds, _SECONDS_MAX)
+        limit = min(self.plan.forwarding.seconds, _SECONDS_MAX)
         return await asyncio.gather(
             *(self._send_to(target, whole, headers, limit) for target in targets)
         )
@@ -108,12 +105,12 @@ class Replayer:
             for target, reply in zip(targets, replies, strict=True)
         ]
         taken = all(reply.is_taken for reply in replies)
-        self._archive.note_replays(whole.entry.seq, attempts, taken=taken)
+        self.archive.note_replays(whole.entry.seq, attempts, taken=taken)
 
     def verdict(self, whole: Whole) -> str:
         """Returns why a delivery of the inbox is authentic: everything in it was verified."""
         entry = whole.entry
-        own, secrets = self._means.own()
+        own, secrets = self.own()
         secrets = secrets if entry.endpoint_id == own else ()
         lines = header_lines(whole.content.headers)
         values = [value for name, value in lines if name.lower() == _HEADER]
@@ -127,18 +124,18 @@ class Replayer:
         return f"Verified: signed with {secret}, {when}."
 
     def _secrets(self, entry: InboxEntry) -> Sequence[str]:
-        own, secrets = self._means.own()
+        own, secrets = self.own()
         if entry.endpoint_id == own:
             return secrets
-        return self._means.secrets_of(entry.endpoint_id) if entry.endpoint_id else ()
+        return self.secrets_of(entry.endpoint_id) if entry.endpoint_id else ()
 
     async def _send_to(
         self, target: AnyTarget, whole: Whole, headers: bytes, limit: float
     ) -> TargetReply:
-        extra = self._means.plan.headers if str(target) in self._configured else ()
-        sender = sender_for(target, extra, trust=self._means.plan.trust)
+        extra = self.plan.headers if str(target) in self._configured else ()
+        sender = sender_for(target, extra, trust=self.plan.trust)
         request = sender.request(headers, whole.content.body).data
         reply = await exchange_once(sender.link(), request, limit)
         event = (whole.entry.id, whole.entry.type)
-        self._means.emit(build_record(reply, target, event, self._clock.now(), 1))
+        self.emit(build_record(reply, target, event, self.clock.now(), 1))
         return reply

@@ -18,7 +18,7 @@ from svc.listen.inspector.feed import Feed
 from svc.listen.inspector.history import DeliveryList
 from svc.listen.inspector.http import HEAD_MAX, GuardedPages, PageConnection, make_token
 from svc.listen.inspector.page import PageFrame, Times
-from svc.listen.inspector.replay import ReplayDeps, Replayer
+from svc.listen.inspector.replay import Replayer
 from svc.listen.output_records import ListenerRecord
 from svc.listen.receiver.server import bind
 from svc.service.facts import INSPECTOR_PORT
@@ -50,7 +50,7 @@ class Inspector:
         self._port: int = bound.getsockname()[1]
         self._token = make_token()
         self._mode = mode
-        self._catalogue = catalogue
+        self.catalogue = catalogue
         self._clock = clock
         self._times = Times(utc=utc)
         self._feed = Feed()
@@ -67,13 +67,12 @@ class Inspector:
         """Passes a record of the listener to the feed."""
         self._feed.emit(record)
 
-    async def start(self, means: ReplayDeps) -> None:
+    async def start(self, again: Replayer) -> None:
         """Accepts connections from now on."""
-        described = " · ".join(means.plan.routes.describe_routes())
+        described = " · ".join(again.plan.routes.describe_routes())
         way = f"Forwarding {described}" if described else "No target: deliveries are kept"
         frame = PageFrame(f"/{self._token}/", self._mode, way, self._times)
-        again = Replayer(self._catalogue, self._clock, means)
-        self._pages = InspectorApp(frame, self._catalogue, self._feed, again, self._clock)
+        self._pages = InspectorApp(frame, self.catalogue, self._feed, again, self._clock)
         config = _config(GuardedPages(self._token, self._port, self._pages.respond))
         loop = asyncio.get_running_loop()
         self._server = await loop.create_server(
@@ -82,7 +81,7 @@ class Inspector:
 
     async def close(self) -> None:
         """Ends every connection without waiting for other processes (promise R78)."""
-        self._catalogue.shorten_timeout(_SECONDS_TO_END)
+        self.catalogue.shorten_timeout(_SECONDS_TO_END)
         if self._server is not None:
             self._server.close()
         for one in tuple(self._serving.connections):

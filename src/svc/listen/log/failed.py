@@ -9,7 +9,7 @@ event itself stays in the log.
 
 import json
 from collections.abc import AsyncIterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, Final
 
 from svc.errors import CheckFailed, LocalError, NotFound
@@ -32,18 +32,17 @@ class SetAside:
     """
 
     number: int
-    group: str
-    seq: int
-    time: str
-    reason: str
-    deliveries: int
     event: str | None
     type: str | None
+    group: str
+    reason: str
+    deliveries: int
+    time: str
+    seq: int
 
     def as_data(self) -> dict[str, Any]:
         """The same as `-o json` shows it."""
-        names = ("number", "event", "type", "group", "reason", "deliveries", "time", "seq")
-        return {"object": "failed_event", **{name: getattr(self, name) for name in names}}
+        return {"object": "failed_event", **asdict(self)}
 
 
 async def list_failed(connection: LogConnection, mode: Mode, group: str | None) -> list[SetAside]:
@@ -116,9 +115,17 @@ async def _read_noted(connection: LogConnection, mode: Mode) -> AsyncIterator[Se
         async for one in read_stream(connection, stream, {"seq": 1}, ">"):
             note = _note_of(one.message.body)
             if note is not None:
-                seq = int(note["stream_seq"])
-                message = await message_at(connection, mode, seq)
-                yield _set_aside(one.seq, note, seq, message)
+                message = await message_at(connection, mode, note["stream_seq"])
+                yield SetAside(
+                    one.seq,
+                    None if message is None else id_of(message).partition(" ")[0],
+                    None if message is None else read_facts(message.body).type,
+                    str(note["consumer"]).removeprefix(GROUP_PREFIX),
+                    str(note.get("reason") or _GIVEN_UP),
+                    int(note.get("deliveries", 0)),
+                    str(note.get("timestamp", "")),
+                    note["stream_seq"],
+                )
     except LogRefusal as error:
         if not is_missing(error):
             raise
@@ -131,16 +138,3 @@ def _note_of(body: bytes) -> dict[str, Any] | None:
         return None
     known = isinstance(note, dict) and str(note.get("consumer", "")).startswith(GROUP_PREFIX)
     return note if known and isinstance(note.get("stream_seq"), int) else None
-
-
-def _set_aside(number: int, note: dict[str, Any], seq: int, message: Message | None) -> SetAside:
-    return SetAside(
-        number,
-        str(note["consumer"]).removeprefix(GROUP_PREFIX),
-        seq,
-        str(note.get("timestamp", "")),
-        str(note.get("reason") or _GIVEN_UP),
-        int(note.get("deliveries", 0)),
-        None if message is None else id_of(message).partition(" ")[0],
-        None if message is None else read_facts(message.body).type,
-    )

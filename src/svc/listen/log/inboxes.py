@@ -11,7 +11,8 @@ others are added at the end of the log.
 import asyncio
 from collections.abc import Collection, Container, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from itertools import islice
 from typing import Final
 
 from svc.errors import LocalError, SvcError
@@ -171,41 +172,29 @@ def _in_words(error: BaseException) -> LocalError:
 _GROUP: Final = 256
 
 
-@dataclass(frozen=True, slots=True)
-class Backfilled:
-    """The number of local copies, and how many of them were missing from the log and added."""
-
-    copies: int = 0
-    added: int = 0
-
-
-def backfill(found: Iterator[Delivery], held: Container[str], log: Inbox) -> Backfilled:
+def backfill(found: Iterator[Delivery], held: Container[str], log: Inbox) -> dict[str, int]:
     """Publishes the local copies whose ids are not in `held`; may be repeated.
+
+    Returns the number of `copies`, and how many of them were missing from the log and `added`.
 
     Raises:
         LocalError: the log refused an event; the events before it are in the log.
     """
-    done, group = Backfilled(), list[InboundEvent]()
-    for one in found:
-        done = replace(done, copies=done.copies + 1)
-        if one.facts.id not in held:
-            group.append(InboundEvent(one, "unrouted", redelivered=1))
-        if len(group) == _GROUP:
-            done, group = _count_published(done, group, log), []
-    return _count_published(done, group, log)
-
-
-def _count_published(done: Backfilled, group: list[InboundEvent], log: Inbox) -> Backfilled:
-    results = log.store(Batch(group)) if group else []
-    for one in results:
-        if isinstance(one, SvcError):
-            raise LocalError(
-                f"{one.message} {done.copies} copies were looked at before.",
-                code=one.code,
-                hint="Run the command again: what the log has is recognised by its id",
-            )
-    new = sum(isinstance(one, StoreResult) and not one.duplicate for one in results)
-    return replace(done, added=done.added + new)
+    copies = added = 0
+    while some := list(islice(found, _GROUP)):
+        copies += len(some)
+        missing = [
+            InboundEvent(one, "unrouted", redelivered=1) for one in some if one.facts.id not in held
+        ]
+        for stored in log.store(Batch(missing)) if missing else ():
+            if isinstance(stored, LocalError):
+                raise LocalError(
+                    f"{stored.message} {copies} copies were looked at before.",
+                    code=stored.code,
+                    hint="Run the command again: what the log has is recognised by its id",
+                )
+            added += not stored.duplicate
+    return {"copies": copies, "added": added}
 
 
 async def ids_since(connection: LogConnection, mode: Mode, since: float, trust: Trust) -> set[str]:

@@ -415,7 +415,7 @@ def test_an_interrupt_closes_the_connection(
         closed.append(line)
         plain(line)
 
-    monkeypatch.setattr(Connection, "_answer", interrupt)
+    monkeypatch.setattr(Connection, "_read", interrupt)
     monkeypatch.setattr(Connection, "close", close)
     server.play(server.reply(200, REFUND))
     with pytest.raises(KeyboardInterrupt):

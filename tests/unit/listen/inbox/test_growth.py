@@ -95,7 +95,7 @@ def test_no_query_reads_what_is_kept(state: TracedDatabase, inbox: SqliteInbox) 
     (
         count_pending(state, claim),
         list_known(state, LISTENING),
-        list_waiting(state, "http://s", "default", "test"),
+        list_waiting(state, WHOSE),
     )
     found = DeliveryList(state, WHOSE, ManualClock(NOW))
     for wanted in (InboxFilter(), InboxFilter(failed=True, pending=True, since=NOW)):

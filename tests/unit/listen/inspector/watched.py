@@ -18,7 +18,7 @@ from svc.listen.inbox.interfaces import Inbox
 from svc.listen.inbox.listeners import remember
 from svc.listen.inbox.sqlite import SqliteInbox
 from svc.listen.inspector.history import SEARCH_SECONDS, DeliveryList
-from svc.listen.inspector.replay import ReplayDeps
+from svc.listen.inspector.replay import Replayer
 from svc.listen.inspector.server import Inspector
 from svc.listen.names import Listening
 from svc.listen.output_records import ListenerRecord
@@ -63,13 +63,15 @@ class WatchedListener(RunningListener):
         self.inspector = Inspector(page, plan.mode, self.archive, clock, utc=True)
 
     async def _run(self) -> None:
-        means = ReplayDeps(
+        again = Replayer(
+            self.archive,
+            self.clock,
             self._plan,
             own=lambda: (self._plan.endpoint, self._plan.secrets),
             secrets_of=lambda endpoint: self.others.get(endpoint, ()),
             emit=self.tell,
         )
-        await self.inspector.start(means)
+        await self.inspector.start(again)
         try:
             await super()._run()
         finally:

@@ -113,7 +113,7 @@ def refill(
         # The log has an event a little later than the receiver, or much later after a refill.
         held = connection.run(inboxes.ids_since(connection, mode, begin, trust))
         done = inboxes.backfill(found, held, inboxes.LogInbox(connection, mode, keys[0]))
-    session.out.value({"object": "refill", "copies": done.copies, "added": done.added})
+    session.out.value({"object": "refill", **done})
 
 
 @verb(app, "forget")
