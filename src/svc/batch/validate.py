@@ -7,7 +7,7 @@ A value is checked for the form that the documentation states; the service decid
 """
 
 from collections.abc import Collection
-from typing import Any
+from typing import Any, Final
 
 from svc.batch.columns import column_path
 from svc.batch.operations import KEY_COLUMN, BatchOperation, refuse_unknown
@@ -25,6 +25,25 @@ from svc.delivery.likeness import likenesses, row_likeness, subject_of
 from svc.delivery.plan import BatchRow, InvalidRow
 from svc.errors import UsageError
 from svc.system.spool import DigestIndex
+
+# What two rows may not share: what they do, the code of the error, and what mends it.
+_REPEATED: Final = {
+    KEY_COLUMN: (
+        "have the same idempotency key",
+        "idempotency_key_repeated",
+        "Give each row a key of its own, or leave the cell blank",
+    ),
+    "--row-id": (
+        "have the same id",
+        "row_id_repeated",
+        "Give each row an id of its own, or leave --row-id out",
+    ),
+    "id": (
+        "capture one order, and what the first leaves is released at once",
+        "order_repeated",
+        "Keep one of them, with the whole amount to be captured",
+    ),
+}
 
 
 class Validator:
@@ -56,22 +75,24 @@ class Validator:
         self._ignored = ignored
         self._line_of_key = DigestIndex()
         self.id_column = None if row_id is None else column_path(row_id)
-        self._line_of_id = DigestIndex()
+        self._line_of_id, self._line_of_subject = DigestIndex(), DigestIndex()
         self.left_out: dict[str, None] = {}
 
     def shape(self, read: Read | BatchRow) -> BatchRow | InvalidRow:
         """Turns a row into a request, or into an `InvalidRow` with the reason why it cannot be one.
 
-        A `BatchRow` that a template built is only checked for a key or id that another row has.
+        A `BatchRow` that a template built is only checked for what another row has.
 
         Raises:
             UsageError: the file has an unknown column, or two rows have the same idempotency key
-                or the same id; both concern the whole file.
+                or the same id, or capture one order; each concerns the whole file.
         """
         row = read if isinstance(read, BatchRow) else self._read(read)
         if isinstance(row, BatchRow):
+            once = None if self.operation.action.twice else row.subject or None
             self._refuse_repeated(row, row.given_key, self._line_of_key, KEY_COLUMN)
             self._refuse_repeated(row, row.row_id, self._line_of_id, "--row-id")
+            self._refuse_repeated(row, once, self._line_of_subject, "id")
         return row
 
     def _read(self, read: Read) -> BatchRow | InvalidRow:
@@ -95,7 +116,7 @@ class Validator:
 
     @staticmethod
     def _refuse_repeated(row: BatchRow, name: str | None, lines: DigestIndex, what: str) -> None:
-        """Refuses the file if two rows have the same key or id: one of them would not be sent."""
+        """Refuses the file if two rows share what one alone may have: one would not be sent."""
         if name is None:
             return
         named = f"={name}"  # no digest: of two names in hexadecimal digits case tells one apart
@@ -103,16 +124,9 @@ class Validator:
         if not known:
             lines.add(named, row.line)
         elif (first := known[0]) != row.line:
-            is_key = what == KEY_COLUMN
-            raise UsageError(
-                f"Lines {first} and {row.line} have the same "
-                f"{'idempotency key' if is_key else 'id'}.",
-                code="idempotency_key_repeated" if is_key else "row_id_repeated",
-                param=what,
-                hint="Give each row a key of its own, or leave the cell blank"
-                if is_key
-                else "Give each row an id of its own, or leave --row-id out",
-            )
+            words, code, hint = _REPEATED[what]
+            told = f"Lines {first} and {row.line} {words}. Nothing was sent."
+            raise UsageError(told, code=code, param=what, hint=hint)
 
     def _row_id(self, given: RowFields) -> str | None:
         """The row's own id, which `--row-id` names."""

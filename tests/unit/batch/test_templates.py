@@ -21,7 +21,7 @@ from svc.errors import UsageError
 SCOPE: Final = Scope("default", "test", "https://api.example.com")
 # What a column may have in a file: first what is right, then what is read in another way or wrong.
 VALUES: Final[dict[str, list[str]]] = {
-    "id": ["ord_1", "dp_1", "pay_1", "ord_x-Y_9", " ord_1", "ord_\u00e9", "1", "we_1"],
+    "id": ["ord_1", "dp_1", "pay_1", "ord_x-Y_9", " ord_2", "ord_\u00e9", "1", "we_1"],
     "amount": ["12900", "1", "99999999999999", "0", "007", "1.0", " 5", "5 ", "-1", "\u0665", "x"],
     "currency": ["EUR", "JPY", "eur", "EU", " EUR", "EUR ", "\u20ac"],
     "payment": ["pay_1", "pay_2", "ord_1", " pay_1", "pay_\u00e9"],
@@ -194,6 +194,11 @@ def test_a_template_leaves_alone_every_value_that_it_might_read_otherwise(
     rows = [valid]
     for place, name in enumerate(head[:-1]):
         rows += [[*valid[:place], value, *valid[place + 1 :]] for value in VALUES[name]]
+    if operation == "orders.capture":  # an order is captured once
+        rows = [
+            [f"ord_of{number}" if row[0] == valid[0] else row[0], *row[1:]]
+            for number, row in enumerate(rows)
+        ]
     file = io.StringIO()
     csv.writer(file).writerows([head, *([*row, f"k{number}"] for number, row in enumerate(rows))])
     *slow, _ = read(file.getvalue(), operation, quick=False, raw=raw)
@@ -211,6 +216,17 @@ def test_a_first_row_that_is_not_plain_is_only_the_first() -> None:
     assert read("\n".join([head, *odd, *rows]), "refunds.create", quick=True)[2] == 0
 
 
+@pytest.mark.parametrize("amounts", [("3000", "7000"), ("3000", "3000")])
+def test_an_order_is_captured_by_one_row(amounts: tuple[str, str]) -> None:
+    """R115: which of two is carried out would be chance, and what it leaves is gone for good."""
+    lines = [f"ord_{n},{amount}" for n, amount in zip((1, 2, 1), ("5", *amounts), strict=True)]
+    for quick in (False, True):
+        _, error, _ = read("\n".join(["id,amount", *lines]), "orders.capture", quick=quick)
+        assert error[0].startswith("Lines 2 and 4 capture one order")
+        _, left_out, _ = read("id\nord_1\nord_1", "orders.cancel", quick=quick)
+        assert left_out == []
+
+
 def test_names_of_rows_that_differ_in_case_alone_are_two() -> None:
     """As two keys of 32 hexadecimal digits may; the third is that of the first row."""
     head, line = FULL["refunds.create"]
@@ -218,7 +234,7 @@ def test_names_of_rows_that_differ_in_case_alone_are_two() -> None:
     rows = [f"{line.format(n=n)},{key}" for n, key in enumerate(keys, 1)]
     data = "\n".join([f"{head},idempotency_key", *rows])
     _, error, _ = read(data, "refunds.create", quick=True)
-    assert error[0] == "Lines 2 and 4 have the same idempotency key."
+    assert error[0] == "Lines 2 and 4 have the same idempotency key. Nothing was sent."
 
 
 def test_equal_ids_of_rows_are_refused_wherever_they_come_from() -> None:
@@ -229,4 +245,4 @@ def test_equal_ids_of_rows_are_refused_wherever_they_come_from() -> None:
         "\n".join([f"{head},idempotency_key", *rows]), "refunds.create", quick=True
     )
     assert built == 3
-    assert error[0] == "Lines 3 and 5 have the same idempotency key."
+    assert error[0] == "Lines 3 and 5 have the same idempotency key. Nothing was sent."
