@@ -7,16 +7,17 @@ commits in groups (`store.commit`). It runs due jobs, the attempts of webhooks a
 
 import asyncio
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from tempfile import TemporaryFile
-from typing import IO, Any, Final, TypeVar
+from typing import IO, Final, TypeVar
 
 from svc.clock import Clock, SystemClock
 from svc.errors import LocalError, system_words
 from svc.sandbox.clock import ClockMode, VirtualClock
 from svc.sandbox.faults.webhooks import WebhookFaults
 from svc.sandbox.jobs.runner import JobHandler, Pause, Runner, pause
+from svc.sandbox.options import MEMORY
 from svc.sandbox.parameters.problems import Problem
 from svc.sandbox.store import export, jobs
 from svc.sandbox.store.commit import GroupCommit
@@ -40,11 +41,11 @@ _INSTANCE_BYTES: Final = 8
 class Engine:
     """Everything of the sandbox that is not a rule of the service.
 
-    `handlers` run the jobs that state machines schedule. `fixture` fills a new or reset sandbox:
-    it gets a transaction of test mode, one of live mode and the name that was asked for. `runner`
-    is what turns the clock; `clock` and `settings` are to be looked at only. `under_way` says how
-    many requests have begun and are not answered, 0 where that is unknown. Time, the seed and the
-    sender are given in, so that tests own them.
+    `handlers` run the jobs that state machines schedule. `fixture` fills a new or reset sandbox: it
+    gets a transaction of test mode, one of live mode and the name that was asked for. `runner` is
+    what turns the clock, `upload` has the rows of an import so far; `clock` and `settings` are to
+    be looked at only. `under_way` says how many requests have begun and are not answered, 0 where
+    that is unknown. Time, the seed and the sender are given in, so that tests own them.
     """
 
     def __init__(
@@ -66,12 +67,13 @@ class Engine:
         self._fixture = fixture
         self._job_names = {*(handlers or {}), jobs.ATTEMPT}
         self._world = store.instance() or _draw_instance()
-        self._upload: export.StateUpload | None = None
+        self.upload = export.StateUpload()
         self.clock = VirtualClock(real)
         self.settings = StoredSettings(store)
         self._shared = SharedState(store, IdSource(seed, os.urandom), self.settings, self.clock)
         self._shared.load()
-        self._groups = GroupCommit(self._shared, self._count_begun)
+        # How many requests and webhook attempts have begun: they may share a commit.
+        self._groups = GroupCommit(self._shared, lambda: under_way() + self.runner.under_way)
         self._sender = sender or HttpSender()
         faults = webhook_faults or WebhookFaults()
         self.runner = Runner(
@@ -85,10 +87,6 @@ class Engine:
         )
         self._groups.on_job = self.runner.wake
 
-    def _count_begun(self) -> int:
-        """How many requests and webhook attempts have begun: they may share a commit."""
-        return self._under_way() + self.runner.under_way
-
     # --- life -----------------------------------------------------------------------------------
 
     @property
@@ -99,7 +97,7 @@ class Engine:
     @property
     def persisted(self) -> bool:
         """False if everything lives in memory."""
-        return self._store.persisted
+        return self._store.path != MEMORY
 
     async def start(self) -> None:
         """Begins to run jobs; what fell due while the sandbox was down runs first."""
@@ -199,25 +197,6 @@ class Engine:
             StateInvalidError: it is no state of this format; nothing was changed.
         """
         await self._replace(lambda tx: self._reload(tx, state))
-
-    def stage(self, identity: str, table: str, rows: Any) -> int:
-        """Keeps rows of a state that is imported in pieces; returns how many its table has.
-
-        Of two imports only the one that has begun last goes on.
-
-        Raises:
-            StateInvalidError: no export has such rows.
-        """
-        if self._upload is None or self._upload.identity != identity:
-            self._upload = export.StateUpload(identity)
-        return self._upload.add(table, rows)
-
-    def take_staged(self, identity: str) -> Mapping[str, Sequence[Any]]:
-        """Takes the rows of an import in pieces; raises StateInvalidError: they are not there."""
-        upload, self._upload = self._upload, None
-        if upload is None or upload.identity != identity:
-            raise export.unfit("its rows did not come, or another import has begun since")
-        return upload.tables
 
     async def resend(self, mode: str, event: str, endpoint: str | None = None) -> list[DeliveryRow]:
         """Delivers an event again at once, and returns how the attempts went.

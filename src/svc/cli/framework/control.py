@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from svc.cli.framework.session import Session
-from svc.client.call import Call
+from svc.client.call import Body, Call, Method, QueryParams
 from svc.client.exchange import Deadline, ShowProgress, show_no_progress
 from svc.client.reply import Reply
 from svc.client.sandbox import SandboxClient, control_call, in_mode
@@ -24,7 +24,7 @@ from svc.delivery.journal.idempotency_ages import (
     state_of,
 )
 from svc.errors import SvcError
-from svc.service.facts import SANDBOX_KEYS, SANDBOX_ROOT
+from svc.service.facts import SANDBOX_KEYS
 
 if TYPE_CHECKING:
     from svc.cli.framework.inputs.times import Moments
@@ -106,30 +106,33 @@ def ask(session: Session, call: Call, *, unlimited: bool = False) -> Reply:
         return control.send(in_mode(call, session.settings.mode))
 
 
-def call_and_show(session: Session, call: Call) -> None:
-    """Uses one control and prints the object or the list that it answers."""
-    show(session, ask(session, call), kind=_KINDS.get(call.path, ""))
-
-
-def call_and_show_page(
-    session: Session, call: Call, command: str, query: Mapping[str, Any]
+def call_and_show(
+    session: Session,
+    method: Method,
+    *steps: str,
+    body: Body | None = None,
+    params: QueryParams = (),
 ) -> None:
-    """Reads one page and prints it; `command` and `query` name the next one."""
-    reply = ask(session, call)
-    following = _next_page(command, query, reply.data)
-    show(session, reply, next_command=following, kind=_KINDS.get(call.path, ""))
+    """Uses one control, as `control_call` names it, and prints what it answers."""
+    reply = ask(session, control_call(method, *steps, body=body, params=params))
+    show(session, reply, kind=_KINDS.get("/".join(steps), ""))
+
+
+def call_and_show_page(session: Session, name: str, **query: Any) -> None:
+    """Reads one page of a list, and prints it with the command for the next one."""
+    given = {key: value for key, value in query.items() if value is not None}
+    reply = ask(session, control_call("GET", name, params=given))
+    following = _next_page(f"sandbox {name}", given, reply.data)
+    show(session, reply, next_command=following, kind=_KINDS[name])
 
 
 # What a list of the controls holds, for a CSV without rows.
 _KINDS: Final = {
-    f"{SANDBOX_ROOT}/{step}": kind
-    for step, kind in (
-        ("deliveries", "delivery"),
-        ("emails", "email"),
-        ("events", "event"),
-        ("requests", "logged_request"),
-        ("webhook_endpoints", "webhook_endpoint"),
-    )
+    "deliveries": "delivery",
+    "emails": "email",
+    "events": "event",
+    "requests": "logged_request",
+    "webhook_endpoints": "webhook_endpoint",
 }
 
 

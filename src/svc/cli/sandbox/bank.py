@@ -72,7 +72,7 @@ def fail(
     """
     path, _, field = _kind(identity)
     body = without_empty(**{"to": "failed", field: reason})
-    call_and_show(session, _move(path, identity, body))
+    call_and_show(session, "POST", path, identity, "transition", body=body)
 
 
 @verb(app)
@@ -85,10 +85,7 @@ def decide(
 
     $ svc sandbox decide dp_9eYf1gZh2iWj3kPq0aVb7cXd won
     """
-    call_and_show(
-        session,
-        control_call("POST", "disputes", dispute, "decide", body={"outcome": outcome}),
-    )
+    call_and_show(session, "POST", "disputes", dispute, "decide", body={"outcome": outcome})
 
 
 @verb(app)
@@ -102,10 +99,7 @@ def customs(
     $ svc sandbox customs ord_7cXd9eYf1gZh2iWj3kPq0aVb --charged 4500
     """
     amount = amount_option(charged, "--charged", None, minimum=0)
-    call_and_show(
-        session,
-        control_call("POST", "orders", order, "customs", body={"charged": amount or 0}),
-    )
+    call_and_show(session, "POST", "orders", order, "customs", body={"charged": amount or 0})
 
 
 def _move(path: str, identity: str, body: BodyFields) -> Call:

@@ -27,7 +27,7 @@ def list_(session: Session) -> None:
 
     $ svc sandbox keys list
     """
-    call_and_show(session, control_call("GET", "keys"))
+    call_and_show(session, "GET", "keys")
 
 
 @verb(app)

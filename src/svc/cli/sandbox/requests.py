@@ -57,15 +57,13 @@ def requests(
         method=method, path=path, status=status, body=body, since=since, until=until
     )
     if clear:
-        call_and_show(session, control_call("DELETE", "requests"))
+        call_and_show(session, "DELETE", "requests")
         return
     if verify is not None:
         _verify(session, {**which, "count": verify})
         return
     if not follow:
-        call_and_show(
-            session, control_call("GET", "requests", params={**which, **without_empty(limit=limit)})
-        )
+        call_and_show(session, "GET", "requests", params={**which, **without_empty(limit=limit)})
         return
     _refuse_whole(session)
     session.prepare_long_run()

@@ -87,7 +87,7 @@ def dispute(
     """
     due = _parse_due(session, evidence_due_by)
     body = without_empty(payment=payment, reason=reason, evidence_due_by=due)
-    call_and_show(session, control_call("POST", "disputes", body=body))
+    call_and_show(session, "POST", "disputes", body=body)
 
 
 def _parse_due(session: Session, text: str | None) -> str | None:

@@ -164,8 +164,7 @@ def import_(
         _import_pieces(session, path)
         return
     call_and_show(
-        session,
-        control_call("POST", "import", body=read_state(session, file, allow_remote=allow_remote)),
+        session, "POST", "import", body=read_state(session, file, allow_remote=allow_remote)
     )
 
 

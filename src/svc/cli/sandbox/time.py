@@ -135,9 +135,7 @@ def reset(session: Session, seed: int | None = SEED, fixture: str | None = FIXTU
     """
     what = f"This empties the sandbox at {session.base_url}, in both modes."
     confirm(session, what, otherwise="Nothing was emptied.")
-    call_and_show(
-        session, control_call("POST", "reset", body=without_empty(seed=seed, fixture=fixture))
-    )
+    call_and_show(session, "POST", "reset", body=without_empty(seed=seed, fixture=fixture))
 
 
 def _time(session: Session, text: str | None) -> str | None:

@@ -99,9 +99,8 @@ def events(
 
     $ svc sandbox events --type order.paid
     """
-    query = without_empty(type=event_type, limit=limit, starting_after=starting_after)
     call_and_show_page(
-        session, control_call("GET", "events", params=query), "sandbox events", query
+        session, "events", type=event_type, limit=limit, starting_after=starting_after
     )
 
 
@@ -118,18 +117,14 @@ def deliveries(
 
     $ svc sandbox deliveries --status failed
     """
-    query = without_empty(
+    call_and_show_page(
+        session,
+        "deliveries",
         event=event,
         endpoint=endpoint,
         status=status,
         limit=limit,
         starting_after=starting_after,
-    )
-    call_and_show_page(
-        session,
-        control_call("GET", "deliveries", params=query),
-        "sandbox deliveries",
-        query,
     )
 
 
@@ -143,8 +138,7 @@ def resend(
     """
     try:
         call_and_show(
-            session,
-            control_call("POST", "events", event, "resend", body=without_empty(endpoint=endpoint)),
+            session, "POST", "events", event, "resend", body=without_empty(endpoint=endpoint)
         )
     except ApiError as error:
         if error.code == "endpoint_missing":
@@ -162,10 +156,7 @@ def emails(
 
     $ svc sandbox emails
     """
-    query = without_empty(limit=limit, starting_after=starting_after)
-    call_and_show_page(
-        session, control_call("GET", "emails", params=query), "sandbox emails", query
-    )
+    call_and_show_page(session, "emails", limit=limit, starting_after=starting_after)
 
 
 ENDPOINT_ID: Final = argument("ID", "The endpoint, we_...")
@@ -179,7 +170,7 @@ def list_(session: Session) -> None:
 
     $ svc sandbox endpoints list
     """
-    call_and_show(session, control_call("GET", "webhook_endpoints"))
+    call_and_show(session, "GET", "webhook_endpoints")
 
 
 @verb(endpoints_app)
@@ -188,7 +179,7 @@ def enable(session: Session, endpoint: str = ENDPOINT_ID) -> None:
 
     $ svc sandbox endpoints enable we_3kPq0aVb7cXd9eYf1gZh2iWj
     """
-    call_and_show(session, control_call("POST", "webhook_endpoints", endpoint, "enable"))
+    call_and_show(session, "POST", "webhook_endpoints", endpoint, "enable")
 
 
 @verb(endpoints_app)
@@ -197,7 +188,7 @@ def disable(session: Session, endpoint: str = ENDPOINT_ID) -> None:
 
     $ svc sandbox endpoints disable we_3kPq0aVb7cXd9eYf1gZh2iWj
     """
-    call_and_show(session, control_call("POST", "webhook_endpoints", endpoint, "disable"))
+    call_and_show(session, "POST", "webhook_endpoints", endpoint, "disable")
 
 
 @verb(endpoints_app)
@@ -206,7 +197,7 @@ def delete(session: Session, endpoint: str = ENDPOINT_ID) -> None:
 
     $ svc sandbox endpoints delete we_3kPq0aVb7cXd9eYf1gZh2iWj
     """
-    call_and_show(session, control_call("DELETE", "webhook_endpoints", endpoint))
+    call_and_show(session, "DELETE", "webhook_endpoints", endpoint)
 
 
 @verb(endpoints_app, "roll-secret")
@@ -223,8 +214,5 @@ def roll_secret(
     if seconds > WEBHOOK_SECRET_GRACE_MAX_SECONDS:
         raise UsageError("--grace must be at most 1d.", param="--grace")
     call_and_show(
-        session,
-        control_call(
-            "POST", "webhook_endpoints", endpoint, "roll_secret", body={"expires_in": seconds}
-        ),
+        session, "POST", "webhook_endpoints", endpoint, "roll_secret", body={"expires_in": seconds}
     )

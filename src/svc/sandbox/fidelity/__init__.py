@@ -4,19 +4,23 @@
 They are read from `fidelity.txt`: `== SUBJECT | SPEC SECTION` begins a section, `@ TEST` names the
 test of the rows below it, a row is `NAME | says | TEXT` or `NAME | chose | TEXT` (an error code has
 its text from `service.errors`), and the probe of a row is `? REQUEST | ANSWERED | EXPECTED | WHEN`
-with, where needed, `! MEANS | SETTING=VALUE | INSTEAD`. `requests.toml` has the requests.
+with, where needed, `! MEANS | SETTING=VALUE | INSTEAD`. `requests.toml` has the requests, which
+`svc.cli.sandbox.compare` sends in the order of the file.
 """
 
+import tomllib
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from importlib.resources import files
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
+from svc import service
 from svc.service.errors import CODES
 
 Mark = Literal["says", "chose"]
 MARKS: Final[dict[str, Mark]] = {"says": "says", "chose": "chose"}
 TESTS: Final = "tests/"
+MADE_MAX: Final = 40  # requests that make an object, repetitions included
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,3 +107,32 @@ def _with_probe(row: FidelityRow | None, mark: str, parts: list[str]) -> Fidelit
 
 _TEXT: Final = files(__package__).joinpath("fidelity.txt").read_text(encoding="utf-8")
 ROWS: Final[tuple[FidelityRow, ...]] = tuple(parse(_TEXT))
+
+
+@dataclass(frozen=True, slots=True)
+class ProbeRequest:
+    """One request of `requests.toml`, whose head describes the fields."""
+
+    name: str
+    send: str
+    means: str
+    body: dict[str, Any] | None = None
+    form: bool = False
+    raw: str | None = None
+    key: str = ""
+    headers: dict[str, str] = field(default_factory=dict)
+    auth: str = ""
+    refused: bool = False
+    needs: str = ""
+    endpoint: bool = False
+
+    @property
+    def creates(self) -> bool:
+        """Whether it makes an object where it is taken."""
+        return self.send in {f"POST {noun.path}" for noun in service.nouns()}
+
+
+def read_requests() -> dict[str, ProbeRequest]:
+    """The requests by name, in the order that they are sent."""
+    text = files(__package__).joinpath("requests.toml").read_text(encoding="utf-8")
+    return {name: ProbeRequest(name, **rest) for name, rest in tomllib.loads(text).items()}

@@ -80,26 +80,37 @@ def unfit(why: str) -> StateInvalidError:
 
 
 class StateUpload:
-    """The rows of an import in pieces, on the disk; `identity` is what its client calls it."""
+    """The rows of an import in pieces, on the disk, until all have come.
 
-    def __init__(self, identity: str) -> None:
-        self.identity = identity
+    Its client names it: of two imports only the one that has begun last goes on.
+    """
+
+    def __init__(self) -> None:
+        self._begin(None)
+
+    def _begin(self, identity: str | None) -> None:
+        self._identity = identity
         self._tables: dict[str, Spool[Any]] = {
             table: Spool(lambda record: json.loads(record[0])) for table in sqlite.DATA
         }
         self._bytes = 0
 
-    @property
-    def tables(self) -> Mapping[str, Sequence[Any]]:
-        """The rows so far."""
-        return self._tables
+    def take(self, identity: str) -> Mapping[str, Sequence[Any]]:
+        """Takes the rows of an import; raises StateInvalidError: they are not there."""
+        known, tables = self._identity, self._tables
+        self._begin(None)
+        if known != identity:
+            raise unfit("its rows did not come, or another import has begun since")
+        return tables
 
-    def add(self, table: str, rows: Any) -> int:
+    def add(self, identity: str, table: str, rows: Any) -> int:
         """Adds rows of a table; returns how many that table has.
 
         Raises:
             StateInvalidError: there is no such table, or the state is larger than any export.
         """
+        if self._identity != identity:
+            self._begin(identity)
         kept = self._tables.get(table)
         if kept is None or not isinstance(rows, list):
             raise unfit(f"its tables must be: {', '.join(sqlite.DATA)}")

@@ -112,11 +112,6 @@ class Store:
             raise
 
     @property
-    def persisted(self) -> bool:
-        """False for a database in memory."""
-        return self.path != MEMORY
-
-    @property
     def is_new(self) -> bool:
         """True until something was written into it."""
         return self.one("SELECT 1 FROM meta LIMIT 1") is None

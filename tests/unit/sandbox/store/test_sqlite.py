@@ -61,7 +61,6 @@ def test_store_in_memory_leaves_no_file(tmp_path: Path, monkeypatch: pytest.Monk
     before = set(tmp_path.iterdir())
     store = Store.open(":memory:")
     assert store.is_new
-    assert not store.persisted
     assert set(tmp_path.iterdir()) == before
     store.close()
 

@@ -17,7 +17,7 @@ from svc.client.retry import retry_after
 from svc.errors import LocalError
 from svc.json_text import NotJson, parse_given
 from svc.render.query import Query
-from svc.sandbox.fidelity.requests import MADE_MAX, ProbeRequest, read_requests
+from svc.sandbox.fidelity import MADE_MAX, ProbeRequest, read_requests
 from svc.service.facts import is_success
 
 _SECONDS: Final = 10.0

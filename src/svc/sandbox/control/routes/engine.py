@@ -120,10 +120,10 @@ async def restore(call: ControlCall) -> Doc:
     params, upload = call.params, call.params.get("upload")
     try:
         if upload is not None and "table" in params:
-            count = call.engine.stage(upload, params["table"], params.get("rows", []))
+            count = call.engine.upload.add(upload, params["table"], params.get("rows", []))
             return {"object": "sandbox_upload", "id": upload, "rows": count}
         if upload is not None:
-            params = {**params, "tables": dict(call.engine.take_staged(upload))}
+            params = {**params, "tables": dict(call.engine.upload.take(upload))}
         await call.engine.restore(params)
     except StateInvalidError as error:
         raise Problem(400, "state_invalid", str(error)) from error
