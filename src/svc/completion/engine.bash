@@ -201,5 +201,39 @@ _svc_unjoin() {
   for ((i = 0; i < ${#COMPREPLY[@]}; i++)); do COMPREPLY[i]=${COMPREPLY[i]#"$stays"}; done
 }
 
-@tables@
+_svc_long_name() {
+  case $path in
+@long_names     <short>) path=<name> ;;
+  esac
+}
+
+_svc_words() {
+  case $1 in
+@words     <name>) words=<words> ;;
+    *) words='' ;;
+  esac
+}
+
+_svc_own() {
+  case $1 in
+@commands     <path>)
+@commands       commands=<commands>
+@commands       options=<options>
+@commands       arguments=<arguments>
+@commands       shared=<groups>
+@commands       ;;
+  esac
+}
+
+_svc_shared() {
+  case $shared in
+@combinations     <groups>) shared=<options> ;;
+  esac
+}
+
+_svc_command() {
+  _svc_own "$1"
+  _svc_shared
+}
+
 complete -o nosort -F _svc svc 2>/dev/null || complete -F _svc svc

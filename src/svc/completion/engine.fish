@@ -203,7 +203,36 @@ function __svc_wants_files
     __svc_complete >/dev/null
 end
 
-@tables@
+function __svc_long_name
+    switch $argv[1]
+@long_names         case <short>
+@long_names             echo <name>
+        case '*'
+            echo $argv[1]
+    end
+end
+
+function __svc_words
+    switch $argv[1]
+@words         case <name>
+@words             printf '%s\t%s\n' <words>
+    end
+end
+
+function __svc_command --no-scope-shadowing
+    switch $argv[1]
+@commands         case <path>
+@commands             set commands <commands>
+@commands             set options <options>
+@commands             set arguments <arguments>
+@commands             set shared <groups>
+    end
+    switch $shared
+@combinations         case <groups>
+@combinations             set shared <options>
+    end
+end
+
 complete -c svc -e
 complete -c svc -f -k -a '(__svc_complete)'
 complete -c svc -n __svc_wants_files -F

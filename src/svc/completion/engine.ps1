@@ -1,6 +1,22 @@
 # svc completion for PowerShell: no process is started by a Tab. Made by: svc completion powershell
 
-@tables@
+$script:SvcLongNames = @{
+@long_names     '<short>' = '<name>'
+}
+$script:SvcWords = @{
+@words     '<name>' = <words>
+}
+$script:SvcShared = @{
+@groups     '<group>' = <options>
+}
+$script:SvcCommands = @{
+@commands     <path> = @{
+@commands         Commands = <commands>
+@commands         Options = <options>
+@commands         Arguments = <arguments>
+@commands         Shared = <groups>
+@commands     }
+}
 function script:Get-SvcFolder([string]$Own, [string]$Xdg, [string]$Kind) {
     $named = [Environment]::GetEnvironmentVariable($Own)
     if ($named) { return $named }

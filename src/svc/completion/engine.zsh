@@ -189,5 +189,39 @@ _svc() {
   (( compstate[nmatches] ))
 }
 
-@tables@
+_svc_long_name() {
+  case $path_ in
+@long_names     <short>) path_=<name> ;;
+  esac
+}
+
+_svc_words() {
+  case $1 in
+@words     <name>) fitting=<words> ;;
+    *) fitting=() ;;
+  esac
+}
+
+_svc_own() {
+  case $1 in
+@commands     <path>)
+@commands       commands=<commands>
+@commands       options=<options>
+@commands       arguments=<arguments>
+@commands       shared=<groups>
+@commands       ;;
+  esac
+}
+
+_svc_shared() {
+  case $shared in
+@combinations     <groups>) shared=<options> ;;
+  esac
+}
+
+_svc_command() {
+  _svc_own "$1"
+  _svc_shared
+}
+
 if [[ $funcstack[1] == _svc ]]; then _svc "$@"; fi

@@ -1,71 +1,143 @@
 """Writes the completion script of each shell: its engine, with the command tree as shell code.
 
-An engine is the script's fixed part, which looks words up in the functions or variables that are
-generated here from `Tables`.
+An engine is the whole script in the shell's own language, but for lines that begin with `@`: they
+are repeated for each long name, set of words, command, combination of shared options or group of
+them, with what stands in `<...>` filled in.
 
-`script` takes the name of a shell and the `Tables`, and returns the script's text. It runs when a
+The kind of a value is encoded in a few letters: `-` a flag without a value, `t` any text, `f` a
+path, `p` a profile, `w.NAME` a word of the set of that name, `i.ord_|pay_` the id of an object that
+was shown lately. Several kinds are joined by commas. A leading `+` means repeatable, a leading `%`
+that the value is optional.
+
+`script` takes the name of a shell and the tree, and returns the script's text. It runs when a
 developer calls `python -m svc.cli.commands.tree completions` after a change of commands or options,
 not when a user completes a word; the scripts are committed, and a test compares them.
 """
 
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from importlib.resources import files
-from typing import Final
+from typing import Final, NamedTuple
 
-from svc.completion.tables import CommandRow, Spec, Tables, Words
+from svc.completion.tree import Command, Option, Tree, Values
+
+Words = tuple[tuple[str, str], ...]
+Spec = tuple[str, str, str]  # a name that begins with a dash, its kind, its help in a line
+
+# Not that of an ellipsis.
+_FULL_STOP: Final = re.compile(r"(?<=[^.][.]) ")
+_REPEATED: Final = re.compile(r"(?m)^(?:@(\w+) .*\n)(?:^@\1 .*\n)*")
 
 
-@dataclass(frozen=True, slots=True)
-class Dialect:
-    """The differences between bash and zsh in the generated code.
+class Dialect(NamedTuple):
+    """How a shell writes a text, a set of words, options, kinds of arguments, and groups."""
 
-    Attributes:
-        path: the name of the variable that holds the words of the command.
-        found: the name of the variable that takes a set of words.
-        words: formats a set of words as a value.
-        specs: formats a list of options as a value.
-        kinds: formats the kinds of arguments as a value.
-    """
-
-    path: str
-    found: str
+    quote: Callable[[str], str]
     words: Callable[[Words], str]
     specs: Callable[[Iterable[Spec]], str]
     kinds: Callable[[Iterable[str]], str]
+    groups: Callable[[Iterable[str]], str]
 
 
-def posix_lines(tables: Tables, dialect: Dialect) -> Iterator[str]:
-    """Yields the lines of the functions that the engines of bash and zsh call."""
-    arms = [f"{short}) {dialect.path}={name} ;;" for short, name in tables.long_names.items()]
-    yield from _function("_svc_long_name", f"${dialect.path}", arms)
-    sets = {**tables.words, "*": ()}
-    arms = [f"{name}) {dialect.found}={dialect.words(words)} ;;" for name, words in sets.items()]
-    yield from _function("_svc_words", "$1", arms)
-    arms = [line for row in tables.rows for line in _posix_row(row, dialect)]
-    yield from _function("_svc_own", "$1", arms)
-    arms = [
-        f"{quote(' '.join(groups))}) "
-        f"shared={dialect.specs(spec for group in groups for spec in tables.shared[group])} ;;"
-        for groups in dict.fromkeys(row.shared for row in tables.rows)
+def script(shell: str, tree: Tree) -> str:
+    """Returns the completion script of bash, zsh, fish or powershell.
+
+    Raises:
+        ValueError: two different sets of words have the same name.
+    """
+    name, dialect = _SHELLS[shell]
+    engine = files("svc.completion").joinpath(name).read_text(encoding="utf-8")
+    values = _list_values(tree, dialect)
+
+    def repeat(found: re.Match[str]) -> str:
+        lines = found[0].replace(f"@{found[1]} ", "")
+        return "".join(
+            re.sub(r"<(\w+)>", lambda place, each=each: each[place[1]], lines)  # type: ignore[misc]
+            for each in values[found[1]]
+        )
+
+    return _REPEATED.sub(repeat, engine)
+
+
+def _list_values(tree: Tree, dialect: Dialect) -> Mapping[str, list[dict[str, str]]]:
+    """What the lines of an engine are repeated for, and what is filled in each time."""
+    commands = list(tree.root.walk())
+    shared = {group: _specs(options) for group, options in tree.shared.items()}
+    return {
+        "long_names": [
+            {"short": word, "name": command.name} for command in commands for word in command.short
+        ],
+        "words": [
+            {"name": name, "words": dialect.words(words)}
+            for name, words in _sets_of_words(tree, commands).items()
+        ],
+        "commands": [
+            {
+                "path": dialect.quote(command.name),
+                "commands": dialect.words(tuple(_children(command))),
+                "options": dialect.specs(_specs(command.options)),
+                "arguments": dialect.kinds(
+                    ("+" if one.repeatable else "") + kind_of(one.values)
+                    for one in command.arguments
+                ),
+                "groups": dialect.groups(command.shared),
+            }
+            for command in commands
+        ],
+        "combinations": [
+            {
+                "groups": dialect.groups(groups),
+                "options": dialect.specs(spec for group in groups for spec in shared[group]),
+            }
+            for groups in dict.fromkeys(command.shared for command in commands)
+        ],
+        "groups": [
+            {"group": group, "options": dialect.specs(specs)} for group, specs in shared.items()
+        ],
+    }
+
+
+def _children(command: Command) -> Iterator[tuple[str, str]]:
+    yield from ((child.path[-1], child.summary) for child in command.commands)
+    for child in command.commands:
+        yield from ((word, f"Short for {child.name}.") for word in child.short)
+
+
+def _specs(options: tuple[Option, ...]) -> list[Spec]:
+    return [
+        (name, _kind(option), _FULL_STOP.split(option.help)[0])
+        for option in options
+        for name in (*option.names, *option.negatives)
     ]
-    yield from _function("_svc_shared", "$shared", arms)
-    yield from ("_svc_command() {", '  _svc_own "$1"', "  _svc_shared", "}", "")
 
 
-def _posix_row(row: CommandRow, dialect: Dialect) -> Iterator[str]:
-    yield f"{quote(row.path)})"
-    yield f"  commands={dialect.words(row.commands)}"
-    yield f"  options={dialect.specs(row.options)}"
-    yield f"  arguments={dialect.kinds(row.arguments)}"
-    yield f"  shared={quote(' '.join(row.shared))}"
-    yield "  ;;"
+def _kind(option: Option) -> str:
+    if not option.takes_value:
+        return "-"
+    mark = "%" if option.value_optional else "+" if option.repeatable else ""
+    return mark + kind_of(option.values)
 
 
-def _function(name: str, asked: str, arms: Iterable[str]) -> Iterator[str]:
-    yield from (f"{name}() {{", f"  case {asked} in")
-    yield from (f"    {arm}" for arm in arms)
-    yield from ("  esac", "}", "")
+def kind_of(values: Values) -> str:
+    """Encodes what values are possible in the letters of a kind."""
+    kinds = (
+        f"w.{values.name}" if values.words else "",
+        f"i.{'|'.join(values.ids)}" if values.ids else "",
+        "f" if values.files else "",
+        "p" if values.profiles else "",
+    )
+    return ",".join(kind for kind in kinds if kind) or "t"
+
+
+def _sets_of_words(tree: Tree, commands: list[Command]) -> dict[str, Words]:
+    found: dict[str, Words] = {}
+    every = [option.values for command in commands for option in tree.options_of(command)]
+    every += [argument.values for command in commands for argument in command.arguments]
+    for values in every:
+        if values.words and found.setdefault(values.name, values.words) != values.words:
+            message = f"two sets of words are called {values.name}"
+            raise ValueError(message)
+    return found
 
 
 def quote(text: str) -> str:
@@ -73,19 +145,19 @@ def quote(text: str) -> str:
     return "'" + text.replace("'", "'\\''") + "'"
 
 
-def _bash_words(words: Words) -> str:
-    return quote(" ".join(word for word, _ in words))
+def _quote_joined(texts: Iterable[str]) -> str:
+    return quote(" ".join(texts))
 
 
 def _bash_specs(specs: Iterable[Spec]) -> str:
     # A blank behind the last as well: the engine looks for ` --name:`.
-    return quote("".join(f"{spec.name}:{spec.kind} " for spec in specs))
+    return quote("".join(f"{name}:{kind} " for name, kind, _ in specs))
 
 
 def _zsh_specs(specs: Iterable[Spec]) -> str:
     """Formats options as a zsh array of name, kind and help, one option a line."""
-    zsh_lines = (f"\n        {spec.name} {quote(spec.kind)} {quote(spec.help)}" for spec in specs)
-    return f"({''.join(zsh_lines)})"
+    lines = (f"\n        {name} {quote(kind)} {quote(told)}" for name, kind, told in specs)
+    return f"({''.join(lines)})"
 
 
 def _zsh_words(words: Words) -> str:
@@ -94,106 +166,13 @@ def _zsh_words(words: Words) -> str:
     return f"({' '.join(quote(':'.join(pair)) for pair in parts)})"
 
 
-_BASH: Final = Dialect(
-    "path", "words", _bash_words, _bash_specs, lambda kinds: quote(" ".join(kinds))
-)
-_ZSH: Final = Dialect(
-    "path_", "fitting", _zsh_words, _zsh_specs, lambda kinds: f"({' '.join(map(quote, kinds))})"
-)
-
-
-def fish_lines(tables: Tables) -> Iterator[str]:
-    """Yields the generated lines for fish."""
-    yield "function __svc_long_name"
-    yield "    switch $argv[1]"
-    for short, name in tables.long_names.items():
-        yield f"        case {short}"
-        yield f"            echo {name}"
-    yield from ("        case '*'", "            echo $argv[1]", "    end", "end", "")
-    yield from ("function __svc_words", "    switch $argv[1]")
-    for name, words in tables.words.items():
-        yield f"        case {name}"
-        yield f"            printf '%s\\t%s\\n' {_fish_pairs(words)}"
-    yield from ("    end", "end", "", "function __svc_command --no-scope-shadowing")
-    yield "    switch $argv[1]"
-    for row in tables.rows:
-        yield from _fish_row(row)
-    yield from ("    end", "    switch $shared")
-    for groups in dict.fromkeys(row.shared for row in tables.rows):
-        yield f"        case {quote_for_fish(' '.join(groups))}"
-        specs = [spec for group in groups for spec in tables.shared[group]]
-        yield f"            set shared {_fish_specs(specs)}"
-    yield from ("    end", "end", "")
-
-
-def _fish_row(row: CommandRow) -> Iterator[str]:
-    yield f"        case {quote_for_fish(row.path)}"
-    yield f"            set commands {_fish_pairs(row.commands)}"
-    yield f"            set options {_fish_specs(row.options)}"
-    yield f"            set arguments {' '.join(map(quote_for_fish, row.arguments))}"
-    yield f"            set shared {quote_for_fish(' '.join(row.shared))}"
-
-
-def _fish_pairs(words: Words) -> str:
-    return " ".join(f"{quote_for_fish(word)} {quote_for_fish(meaning)}" for word, meaning in words)
-
-
-def _fish_specs(specs: Iterable[Spec]) -> str:
-    return " ".join(
-        f"{spec.name} {quote_for_fish(spec.kind)} {quote_for_fish(spec.help)}" for spec in specs
-    )
-
-
 def quote_for_fish(text: str) -> str:
     """Quotes text in single quotes for fish, where a backslash escapes inside of them."""
     return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
 
 
-def powershell_lines(tables: Tables) -> Iterator[str]:
-    """Yields the generated lines for PowerShell."""
-    yield "$script:SvcLongNames = @{"
-    for short, name in tables.long_names.items():
-        yield f"    {quote_for_powershell(short)} = {quote_for_powershell(name)}"
-    yield "}"
-    yield "$script:SvcWords = @{"
-    for name, words in tables.words.items():
-        yield f"    {quote_for_powershell(name)} = {_powershell_pairs(words)}"
-    yield "}"
-    yield "$script:SvcShared = @{"
-    for group, specs in tables.shared.items():
-        yield f"    {quote_for_powershell(group)} = {_powershell_specs(specs)}"
-    yield "}"
-    yield "$script:SvcCommands = @{"
-    for row in tables.rows:
-        yield from _powershell_row(row)
-    yield "}"
-
-
-def _powershell_row(row: CommandRow) -> Iterator[str]:
-    yield f"    {quote_for_powershell(row.path)} = @{{"
-    yield f"        Commands = {_powershell_pairs(row.commands)}"
-    yield f"        Options = {_powershell_specs(row.options)}"
-    yield f"        Arguments = {_list(map(quote_for_powershell, row.arguments))}"
-    yield f"        Shared = {_list(map(quote_for_powershell, row.shared))}"
-    yield "    }"
-
-
-def _powershell_pairs(words: Words) -> str:
-    return _list(
-        f"@({quote_for_powershell(word)}, {quote_for_powershell(meaning)})"
-        for word, meaning in words
-    )
-
-
-def _powershell_specs(specs: Iterable[Spec]) -> str:
-    facts = ((spec.name, spec.kind, spec.help) for spec in specs)
-    return _list(f"@({', '.join(quote_for_powershell(fact) for fact in each)})" for each in facts)
-
-
-def _list(items: Iterable[str]) -> str:
-    """Formats a list of lists; the comma keeps PowerShell from unrolling a list of one item."""
-    found = list(items)
-    return f"@(,{found[0]})" if len(found) == 1 else f"@({', '.join(found)})"
+def _fish_words(words: Iterable[str]) -> str:
+    return " ".join(map(quote_for_fish, words))
 
 
 def quote_for_powershell(text: str) -> str:
@@ -201,20 +180,61 @@ def quote_for_powershell(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
 
 
-Lines = Callable[[Tables], Iterator[str]]
+def _powershell_list(items: Iterable[str]) -> str:
+    """Formats a list; the comma keeps PowerShell from unrolling a list of one item."""
+    found = list(items)
+    return f"@(,{found[0]})" if len(found) == 1 else f"@({', '.join(found)})"
 
-_PLACE: Final = "@tables@\n"
-_SHELLS: Final[dict[str, tuple[str, Lines]]] = {
-    "bash": ("engine.bash", lambda tables: posix_lines(tables, _BASH)),
-    "zsh": ("engine.zsh", lambda tables: posix_lines(tables, _ZSH)),
-    "fish": ("engine.fish", fish_lines),
-    "powershell": ("engine.ps1", powershell_lines),
+
+def _powershell_quoted(texts: Iterable[str]) -> str:
+    return _powershell_list(map(quote_for_powershell, texts))
+
+
+def _powershell_rows(rows: Iterable[tuple[str, ...]]) -> str:
+    return _powershell_list(f"@({', '.join(map(quote_for_powershell, row))})" for row in rows)
+
+
+_SHELLS: Final = {
+    "bash": (
+        "engine.bash",
+        Dialect(
+            quote,
+            lambda words: _quote_joined(word for word, _ in words),
+            _bash_specs,
+            _quote_joined,
+            _quote_joined,
+        ),
+    ),
+    "zsh": (
+        "engine.zsh",
+        Dialect(
+            quote,
+            _zsh_words,
+            _zsh_specs,
+            lambda kinds: f"({' '.join(map(quote, kinds))})",
+            _quote_joined,
+        ),
+    ),
+    "fish": (
+        "engine.fish",
+        Dialect(
+            quote_for_fish,
+            lambda words: _fish_words(part for pair in words for part in pair),
+            lambda specs: " ".join(
+                f"{name} {_fish_words((kind, told))}" for name, kind, told in specs
+            ),
+            _fish_words,
+            lambda groups: quote_for_fish(" ".join(groups)),
+        ),
+    ),
+    "powershell": (
+        "engine.ps1",
+        Dialect(
+            quote_for_powershell,
+            _powershell_rows,
+            _powershell_rows,
+            _powershell_quoted,
+            _powershell_quoted,
+        ),
+    ),
 }
-
-
-def script(shell: str, tables: Tables) -> str:
-    """Returns the completion script of bash, zsh, fish or powershell."""
-    name, lines = _SHELLS[shell]
-    engine = files("svc.completion").joinpath(name).read_text(encoding="utf-8")
-    before, _, after = engine.partition(_PLACE)
-    return before + "".join(f"{line}\n" for line in lines(tables)) + after

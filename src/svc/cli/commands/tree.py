@@ -159,9 +159,8 @@ def _summary(help_text: str) -> str:
 def scripts() -> dict[str, str]:
     """Every completion script by the name of its file, as the parsers are now."""
     from svc.completion.shells import script
-    from svc.completion.tables import tables
 
-    known = tables(tree())
+    known = tree()
     return {name: script(shell, known) for shell, name in SHELLS.items()}
 
 

@@ -1,8 +1,8 @@
-"""The command tree as flat tables."""
+"""The kinds of values, as the shells read them."""
 
 import pytest
 
-from svc.completion.tables import kind_of
+from svc.completion.shells import kind_of
 from svc.completion.tree import Values
 
 
