@@ -18,6 +18,7 @@ from typing import Final, Literal
 from svc import signature
 from svc.errors import SignatureError
 from svc.listen.forward.signing import parse_signed_at
+from svc.listen.http.wire import Header
 from svc.listen.log import proof
 from svc.listen.log.address import LogAddress
 from svc.listen.log.connection import LogHeaders, Message
@@ -105,10 +106,10 @@ def delivery_of(message: Message, now: float, trust: Trust) -> Delivery:
     check_proof(message, trust)
     came_at = _read_received_at(message)
     facts = read_facts(message.body)
-    given = _lines(message)
+    pairs = _pairs(_lines(message))
     # Joined again: an older receiver may have had other rules.
-    lines = join_forwarded_headers(_pairs(given), facts.id)
-    end_to_end = _is_end_to_end(message.body, lines, came_at, trust)
+    lines = join_forwarded_headers(pairs, facts.id)
+    end_to_end = _is_end_to_end(message.body, pairs, came_at, trust)
     return Delivery(message.body, lines, now, facts, came_at, end_to_end)
 
 
@@ -165,8 +166,8 @@ def check_proof(message: Message, trust: Trust) -> None:
 
 
 def _list_proved_parts(stream: str, headers: LogHeaders, body: bytes) -> tuple[bytes, ...]:
-    said = (headers.get(name, "") for name in (ID_HEADER, _RECEIVED, _LINES, _AGAIN, _GROUP))
-    return (stream.encode(), *(one.encode("utf-8", "surrogateescape") for one in said), body)
+    said = [headers.get(name, "") for name in (ID_HEADER, _RECEIVED, _LINES, _AGAIN, _GROUP)]
+    return (stream.encode(), *[one.encode("utf-8", "surrogateescape") for one in said], body)
 
 
 def _read_received_at(message: Message) -> float:
@@ -188,30 +189,28 @@ def _lines(message: Message) -> bytes:
     raise Unreadable("header_invalid", f"Its {_LINES} cannot be read.")
 
 
-def _is_end_to_end(body: bytes, lines: bytes, came_at: float, trust: Trust) -> bool:
+def _is_end_to_end(body: bytes, pairs: Sequence[Header], came_at: float, trust: Trust) -> bool:
     """Returns whether the service's own signature was checked here, as of when the event came."""
+    if not (trust.given or trust.known):
+        return False
+    values = [value for name, value in pairs if name.lower() == _SIGNATURE]
     if trust.given:
         try:
-            _verify(body, lines, trust.given, came_at)
+            signature.verify(body, values, trust.given, int(came_at))
         except SignatureError as error:  # R49: what is not authentic is never forwarded
             why = f"Its signature was not made with the given secret: {error.message}"
             raise Unreadable(error.reason, why, by="secret") from None
         return True
     try:
-        _verify(body, lines, trust.known, came_at)
+        signature.verify(body, values, trust.known, int(came_at))
     except SignatureError:
         return False
-    return bool(trust.known)
+    return True
 
 
-def _pairs(lines: bytes) -> list[tuple[bytes, bytes]]:
+def _pairs(lines: bytes) -> list[Header]:
     parts = (line.partition(b":") for line in lines.splitlines())
     return [(name, value.strip()) for name, _, value in parts]
-
-
-def _verify(body: bytes, lines: bytes, secrets: Sequence[str], came_at: float) -> None:
-    values = [value for name, value in _pairs(lines) if name.lower() == _SIGNATURE]
-    signature.verify(body, values, secrets, int(came_at))
 
 
 def read_metadata(reply: str) -> tuple[int, int] | None:

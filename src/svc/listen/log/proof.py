@@ -7,12 +7,14 @@ refuses everything without that proof.
 `messages` adds and checks it; `svc events log create` makes the key.
 """
 
-import hashlib
 import hmac
 import re
 from collections.abc import Iterable
+from itertools import chain
 from secrets import token_urlsafe
 from typing import Final
+
+from svc.signature import compute_mac
 
 PREFIX: Final = "logkey_"
 KEY: Final = re.compile(rf"{PREFIX}[A-Za-z0-9_-]{{43}}")
@@ -34,14 +36,15 @@ def fingerprint(key: str) -> str:
 
 def prove(key: str, parts: Iterable[bytes]) -> str:
     """Computes a message's proof: HMAC-SHA256 over its parts, each after its length, in hex."""
-    mac = hmac.new(key.encode(), _DOMAIN, hashlib.sha256)
-    for part in parts:
-        mac.update(len(part).to_bytes(_LENGTH_BYTES, "big"))
-        mac.update(part)
-    return mac.hexdigest()
+    return compute_mac(key, _join(parts))
 
 
 def is_proved(keys: Iterable[str], parts: Iterable[bytes], proof: str) -> bool:
     """Returns whether one of the keys has made the proof; compares in constant time."""
-    held, given = tuple(parts), proof.encode()
-    return any(hmac.compare_digest(prove(key, held).encode(), given) for key in keys)
+    joined, given = _join(parts), proof.encode()
+    return any(hmac.compare_digest(compute_mac(key, joined).encode(), given) for key in keys)
+
+
+def _join(parts: Iterable[bytes]) -> bytes:
+    lengths = [(len(part).to_bytes(_LENGTH_BYTES, "big"), part) for part in parts]
+    return b"".join([_DOMAIN, *chain.from_iterable(lengths)])

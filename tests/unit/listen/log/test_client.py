@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import time
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
@@ -88,3 +89,103 @@ def test_a_late_pong_ends_neither_reading_nor_the_silence(
     with asyncio.Runner(loop_factory=LogLoop) as runner:
         assert runner.run(play()) == b"hi"
     assert capsys.readouterr().err == ""
+
+
+class AnsweringServer:
+    """As much of a server as a client asks for a page: it sends `answers`, one after the other.
+
+    A number among them is a pause in seconds; None has it hang up.
+    """
+
+    def __init__(self, *answers: bytes | float | None) -> None:
+        self._answers = answers
+
+    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(b"INFO " + json.dumps(INFO).encode() + b"\r\n")
+        number = b""
+        while line := await reader.readline():
+            verb, *words = line.split()
+            if verb == b"PING":
+                writer.write(b"PONG\r\n")
+            elif verb == b"SUB":
+                number = words[-1]
+            elif verb == b"PUB" and not await self._answer(writer, words[1], number):
+                break
+        writer.close()
+
+    async def _answer(self, writer: asyncio.StreamWriter, inbox: bytes, number: bytes) -> bool:
+        for one in self._answers:
+            if isinstance(one, float):
+                await asyncio.sleep(one)
+            elif one is None:
+                return False
+            else:
+                head, body = one.split(b"\r\n\r\n")
+                sizes = (len(head) + 4, len(head) + 4 + len(body))
+                writer.write(b"HMSG %s %s %d %d\r\n%s\r\n" % (inbox, number, *sizes, one))
+        return True
+
+
+def asked(*answers: bytes | float | None, most: int = 9, seconds: float = 5.0) -> list[bytes]:
+    """The bodies of what a client gathers from such a server."""
+
+    async def play() -> list[bytes]:
+        serve = AnsweringServer(*answers).serve
+        async with await asyncio.start_server(serve, "127.0.0.1", 0) as server:
+            port = server.sockets[0].getsockname()[1]
+            address = LogAddress.parse(f"nats://127.0.0.1:{port}/shop", "--from")
+            client = LogClient(address, Credentials.parse("anna:pw", "test"), None)
+            try:
+                return [one.data for one in await client.gather("a", b"{}", seconds, most=most)]
+            finally:
+                await client.close()
+
+    with asyncio.Runner(loop_factory=LogLoop) as runner:
+        return runner.run(play())
+
+
+STORED, HEARTBEAT, END = (
+    b"NATS/1.0\r\nNats-Sequence: 1\r\n\r\nhi",
+    b"NATS/1.0 100 Idle Heartbeat\r\n\r\n",
+    b"NATS/1.0 204 EOB\r\n\r\n",
+)
+
+
+def test_answers_are_gathered_up_to_the_one_that_says_it_is_the_last() -> None:
+    assert asked(STORED, HEARTBEAT, STORED, END, STORED) == [b"hi", b"hi", b""]
+
+
+def test_no_more_answers_are_gathered_than_were_asked_for() -> None:
+    assert asked(STORED, HEARTBEAT, STORED, STORED, most=2) == [b"hi", b"hi"]
+
+
+def test_each_answer_has_its_own_time() -> None:
+    """A page that comes slowly is whole all the same."""
+    assert asked(STORED, 0.5, HEARTBEAT, 0.5, END, seconds=0.9) == [b"hi", b""]
+
+
+def test_answer_that_does_not_come_is_told() -> None:
+    with pytest.raises(LogDown, match="did not answer in time"):
+        asked(STORED, HEARTBEAT, seconds=0.2)
+
+
+def test_answers_are_not_waited_for_once_the_connection_has_ended() -> None:
+    started = time.monotonic()
+    with pytest.raises(LogDown, match="the connection is closed"):
+        asked(STORED, 0.05, None, seconds=60.0)
+    assert time.monotonic() - started < 30
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        STORED[10:-4],
+        b"",
+        b"A: 1\r\nA: 2\r\nB:x:y\r\nC\r\n: nameless\r\n\r\nD:\r\nE: \xff\xe4\xb8 \r\n",
+        b"a b: 1\r\na\tb: 1\r\n a\t: 1\r\na\x1cb: 1\r\n\xe4: 1\r\na\n b: 1\r\nF: 1\n 2\r\n\x85: 1",
+    ],
+)
+def test_headers_are_read_as_nats_py_reads_them(lines: bytes) -> None:
+    from nats.aio.client import Client
+
+    assert module.parse_headers(lines) == Client._parse_header_lines(lines)
