@@ -13,7 +13,7 @@ from svc.client import find
 from svc.client.call import Call
 from svc.client.client import Client
 from svc.client.reply import IsClaimedByOther, Reply
-from svc.client.retry import KEY_SAFE_SECONDS
+from svc.client.retry import CLOCK_STEP_SECONDS, KEY_SAFE_SECONDS
 from svc.delivery.ending import Sender, Sent, adapt_to_journal, record_outcome
 from svc.delivery.evidence import Known, read_known
 from svc.delivery.journal import refusals
@@ -248,8 +248,12 @@ def _command_state(
     settled_at = intent.settled_at or 0.0
     return CommandState(
         read_known(intent),
-        is_meanwhile=asked.requested_at is not None and settled_at >= asked.requested_at,
-        is_recent=0 <= now - settled_at < RECENT_SECONDS,
+        # What was done after now, was done by a clock that was ahead; when, is not known.
+        is_meanwhile=(
+            asked.requested_at is not None
+            and asked.requested_at <= settled_at <= now + CLOCK_STEP_SECONDS
+        ),
+        is_recent=now - settled_at < RECENT_SECONDS,
         is_exact=_is_exact(asked, intent, now),
         doubles=operation is not None and operation[1].twice,
         is_live=asked.scope.mode == "live",

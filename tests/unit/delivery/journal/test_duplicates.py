@@ -97,6 +97,22 @@ def test_what_another_process_ended_since_a_person_asked_is_not_sent_again(
     assert record(opened(), later).sendings == 1
 
 
+@pytest.mark.parametrize(("mode", "stops"), [("test", False), ("live", True)])
+def test_what_was_done_by_a_clock_that_was_ahead_was_done_by_no_other_process(
+    intents: Journal, clock: ManualClock, mode: str, stops: bool
+) -> None:
+    """R91, R115: how long ago is not known, so that it is told as what was done a moment ago."""
+    scope = SCOPE._replace(mode=mode)
+    end(intents, record(intents, asked(scope=scope)), "done")
+    clock.advance(-48 * HOUR)
+    second = asked(key="key-2", scope=scope, requested_at=clock.now())
+    if stops:
+        with pytest.raises(Conflict, match="carried out a moment ago, at"):
+            record(intents, second)
+    else:
+        assert record(intents, second).sendings == 1
+
+
 @pytest.mark.parametrize("outcome", ["done", "refused"])
 def test_settled_request_may_be_sent_a_second_time(intents: Journal, outcome: str) -> None:
     """Two equal orders in a row are two orders: only an open outcome stops the second."""
