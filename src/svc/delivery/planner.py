@@ -394,7 +394,8 @@ class _Others:
     def _kind(self, one: Duplicate) -> DuplicateState:
         if not one.done:
             return DuplicateState.RUNNING if one.request is None else DuplicateState.UNRESOLVED
-        if not self._facts.doubles:
+        may_skip = one.batch is None and self._facts.permissions.may_skip_done
+        if not (self._facts.doubles or may_skip):  # the service refuses a second one
             return DuplicateState.NONE
         settled, times = one.settled_at or 0.0, self._facts.times
         age = age_of(settled, one.server_time, times.now, times.served)

@@ -219,6 +219,20 @@ def test_held_orders_are_captured_from_an_export(
     assert {order["status"] for order in made(svc)} == {"paid"}
 
 
+def test_an_order_that_was_captured_by_hand_counts_with_skip_done(
+    svc: Svc, sandbox: Sandbox, tmp_path: Path
+) -> None:
+    """R115: the service refuses to capture it again, and another run would never be whole."""
+    paid(svc, sandbox, 2, capture_method="manual")
+    ids = [order["id"] for order in made(svc)]
+    path = write(tmp_path / "c.csv", "id,amount", *(f"{one},4000" for one in ids))
+    svc.ok("orders", "capture", ids[0], "--amount", "4000")
+    refused = svc("batch", "orders.capture", str(path))
+    assert (refused.code, refused.json["done"], refused.json["refused"]) == (9, 1, 1)
+    assert svc.ok("batch", "orders.capture", str(path), "--skip-done")["skipped"] == 2
+    assert svc.ok("batch", "orders.capture", str(path))["skipped"] == 2
+
+
 def test_payouts_quotes_and_disputes(svc: Svc, sandbox: Sandbox, tmp_path: Path) -> None:
     """The other three operations."""
     sandbox.control("POST", "/balances", {"currency": "USD", "amount": 10_000_000})
