@@ -31,6 +31,7 @@ FileFormat = Literal["csv", "ndjson"]
 BuildQuickly: TypeAlias = Callable[[Columns, int, int, Cells], BatchRow | None]
 
 SIZE_MAX: Final = 256 * 1024 * 1024
+_ONE_A_LINE: Final = "one object a line: jq -c '.[]' FILE"
 _CHUNK: Final = 1024 * 1024
 _ENDINGS: Final[dict[str, FileFormat]] = {
     ".csv": "csv",
@@ -200,6 +201,12 @@ def _json_rows(file: BinaryIO) -> Iterator[Read]:
         row = text.removesuffix("\n")
         if not row.strip():
             continue
+        if number == 0 and row.lstrip().startswith("["):  # some of its lines may be rows
+            raise UsageError(
+                "The file is a JSON array, not an object a line. Nothing was sent.",
+                code="file_invalid",
+                hint=_ONE_A_LINE,
+            )
         number += 1
         try:
             yield Read(number, line, _object(row))
@@ -210,6 +217,6 @@ def _json_rows(file: BinaryIO) -> Iterator[Read]:
 def _object(text: str) -> dict[str, object]:
     value = parse(text)
     if not isinstance(value, dict):
-        hint = "one object a line: jq -c '.[]' FILE" if isinstance(value, list) else None
+        hint = _ONE_A_LINE if isinstance(value, list) else None
         raise BadRow("it is not a JSON object", hint=hint)
     return value

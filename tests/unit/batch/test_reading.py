@@ -222,6 +222,14 @@ def test_raw_cells_stay_as_they_are() -> None:
     assert given_by("capture_method", "'=1+1") == {"capture_method": "=1+1"}
 
 
+@pytest.mark.parametrize("text", ['[{"amount":5}]', '\n [\n{"amount":5},\n{"amount":6}\n]\n'])
+def test_an_array_is_no_lines_of_json(text: str) -> None:
+    """R97: its last line looks like a row, and it alone would be sent."""
+    with pytest.raises(UsageError, match="JSON array") as caught:
+        list(rows_of(BytesIO(text.encode()), "ndjson", find_operation("orders.create")))
+    assert "jq -c" in (caught.value.hint or "")
+
+
 def test_lines_of_json_are_rows() -> None:
     """Blank lines are none; numbers keep their spelling; a bad line is a bad row."""
     data = b'{"amount": 5, "x": 1.50}\r\n\n[1]\n{"a":1,"a":2}\n{"a":\n"text"\n{"amount":6}'
