@@ -193,7 +193,27 @@ def resume(session: Session, request_id: str = REQUEST_ID) -> None:
 
     $ svc requests resume rq_4kd0v6x8gq2m7w1s9b3t
     """
-    resume_request(session, request_id)
+    with journal_of(session) as journal:
+        known = journal.find(request_id)
+        if known is None:
+            raise build_unknown_request(request_id)
+        with mark_as_unsent(known.stored.path, known):
+            _go_where_it_went(session, known)
+            out, unopened = session.out, session.client()
+        with unopened as client:
+            with mark_as_unsent(known.stored.path, known):
+                call, _ = restore_call(known.stored, session.base_url)
+                sender = sender_of(session, client, journal)
+                if known.is_unresolved:
+                    sender.refuse_expired(known)
+                if not sender.accounts.is_own(known.scope.key_fingerprint):
+                    confirm_other_key(session, known)
+                confirm_money(session, call)
+                hint, served = session.key.fingerprint, read_sandbox_clock(session)
+                intent = journal.lease(request_id, key_fingerprint=hint, server_time=served)
+            sent = deliver(sender, intent)
+            report_answer(session, sent.reply)
+            finish(session, out, call, sent.reply, sent.unsaved)
 
 
 @verb(app)
@@ -283,38 +303,6 @@ def forget(session: Session, request_id: str = REQUEST_ID) -> None:
             f"This was row {gone.row} of a batch, whose next run sends it again. If it was carried "
             "out, take the row out of the file first."
         )
-
-
-def resume_request(session: Session, identifier: str) -> None:
-    """Sends a recorded request again and prints what the first answer would have been.
-
-    Raises:
-        NotFound: there is no such request.
-        Conflict: the request is settled, or being sent by another process (promise R69).
-        OutcomeUnknown: the request is too old (promise R4), or again got no definite answer.
-        CheckFailed: the answer has a status that means failure (promise R117).
-    """
-    with journal_of(session) as journal:
-        known = journal.find(identifier)
-        if known is None:
-            raise build_unknown_request(identifier)
-        with mark_as_unsent(known.stored.path, known):
-            _go_where_it_went(session, known)
-            out, unopened = session.out, session.client()
-        with unopened as client:
-            with mark_as_unsent(known.stored.path, known):
-                call, _ = restore_call(known.stored, session.base_url)
-                sender = sender_of(session, client, journal)
-                if known.is_unresolved:
-                    sender.refuse_expired(known)
-                if not sender.accounts.is_own(known.scope.key_fingerprint):
-                    confirm_other_key(session, known)
-                confirm_money(session, call)
-                hint, served = session.key.fingerprint, read_sandbox_clock(session)
-                intent = journal.lease(identifier, key_fingerprint=hint, server_time=served)
-            sent = deliver(sender, intent)
-            report_answer(session, sent.reply)
-            finish(session, out, call, sent.reply, sent.unsaved)
 
 
 def _go_where_it_went(session: Session, intent: Intent) -> None:

@@ -122,8 +122,6 @@ class Config(NamedTuple):
         return ", ".join(sorted(self.profiles)) or "none"
 
 
-_PROFILE_NAME: Final = r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}"
-_DATE: Final = r"[0-9]{4}-[0-9]{2}-[0-9]{2}"
 _CLASS: Final = r"(?a)[A-Za-z_]\w*(\.[A-Za-z_]\w*)+"
 
 Complaint = str | None
@@ -137,11 +135,20 @@ class ConfigField(NamedTuple):
     from_text: Callable[[str], Any] = str
 
 
-def profile_name(value: Any) -> Complaint:
-    """Checks a profile's name, which is part of keyring items and of dotted settings."""
-    if isinstance(value, str) and re.fullmatch(_PROFILE_NAME, value):
-        return None
-    return "is not a profile name: use letters, digits, - and _, at most 64"
+def _check(is_valid: Callable[[Any], object], complaint: str) -> SettingCheck:
+    return lambda value: None if is_valid(value) else complaint
+
+
+def _check_text(pattern: str, complaint: str) -> SettingCheck:
+    return _check(lambda value: isinstance(value, str) and re.fullmatch(pattern, value), complaint)
+
+
+# It is part of keyring items and of dotted settings.
+profile_name: Final = _check_text(
+    r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}",
+    "is not a profile name: use letters, digits, - and _, at most 64",
+)
+date: Final = _check_text(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", "must be a date in the form YYYY-MM-DD")
 
 
 def seconds(value: Any) -> Complaint:
@@ -150,12 +157,6 @@ def seconds(value: Any) -> Complaint:
     good = plain and 0 < value <= IDEMPOTENCY_RETENTION_SECONDS
     most = IDEMPOTENCY_RETENTION_SECONDS
     return None if good else f"must be a number of seconds above 0 and at most {most}"
-
-
-def date(value: Any) -> Complaint:
-    """Checks an API version (spec: Versioning)."""
-    plain = isinstance(value, str) and re.fullmatch(_DATE, value)
-    return None if plain else "must be a date in the form YYYY-MM-DD"
 
 
 def one_of(words: tuple[str, ...]) -> SettingCheck:
@@ -178,13 +179,8 @@ def address(value: Any) -> Complaint:
     return None
 
 
-def _flag(value: Any) -> Complaint:
-    return None if isinstance(value, bool) else "must be true or false"
-
-
-def _word(value: Any) -> Complaint:
-    plain = isinstance(value, str) and value and all("!" <= mark <= "~" for mark in value)
-    return None if plain else "must be printable ASCII text without spaces"
+_flag: Final = _check(lambda value: isinstance(value, bool), "must be true or false")
+_word: Final = _check_text(r"[!-~]+", "must be printable ASCII text without spaces")
 
 
 def _command(value: Any) -> Complaint:
@@ -198,16 +194,17 @@ def _command(value: Any) -> Complaint:
     return None if plain else "must be a program with its arguments, such as op read op://Shop/key"
 
 
-def _absolute(value: Any) -> Complaint:
-    plain = isinstance(value, str) and "\0" not in value and PurePath(value).is_absolute()
-    return None if plain else "must be the absolute path of a file"
-
-
-def _classes(value: Any) -> Complaint:
-    plain = isinstance(value, list) and all(
-        isinstance(name, str) and re.fullmatch(_CLASS, name) for name in value
-    )
-    return None if plain else "must be a list of class names such as package.module.Keyring"
+_absolute: Final = _check(
+    lambda value: isinstance(value, str) and "\0" not in value and PurePath(value).is_absolute(),
+    "must be the absolute path of a file",
+)
+_classes: Final = _check(
+    lambda value: (
+        isinstance(value, list)
+        and all(isinstance(name, str) and re.fullmatch(_CLASS, name) for name in value)
+    ),
+    "must be a list of class names such as package.module.Keyring",
+)
 
 
 def _limits(value: Any) -> Complaint:

@@ -15,8 +15,6 @@ from svc.errors import AuthError, KeyStoreError
 from svc.keys.keyrings.backend import (
     Absent,
     Backend,
-    Denied,
-    Dismissed,
     KeyringTrouble,
     Locked,
     within,
@@ -219,14 +217,9 @@ class KeyStore:
 
 
 def _refusal(backend: Backend, trouble: KeyringTrouble) -> KeyStoreError:
-    name = _name_keyring(backend)
-    if isinstance(trouble, Locked):
-        return _error(f"{name} is locked: {trouble}.", "keyring_locked", _UNLOCK)
-    if isinstance(trouble, Dismissed):
-        return _error(f"{name} is locked: {trouble}.", "keyring_dismissed", _UNLOCK)
-    if isinstance(trouble, Denied):
-        return _error(f"{name} does not allow svc to use it ({trouble}).", "keyring_denied")
-    return _error(f"{name} failed ({trouble}).", "keyring_failed")
+    hint = _UNLOCK if isinstance(trouble, Locked) else ""
+    what = f"{_name_keyring(backend)} {trouble.said.format(trouble)}."
+    return _error(what, trouble.code, hint)
 
 
 def _build_changed() -> AuthError:

@@ -12,7 +12,6 @@ from svc.keys.keyrings.backend import (
     Absent,
     Denied,
     Dismissed,
-    KeyringFailed,
     KeyringTrouble,
     Locked,
 )
@@ -205,7 +204,7 @@ def test_items_of_one_name_are_all_removed(
         (Locked("it is locked"), "keyring_locked", "is locked"),
         (Dismissed("its window was closed"), "keyring_dismissed", "window was closed"),
         (Denied("AccessDenied"), "keyring_denied", "does not allow svc"),
-        (KeyringFailed("SomeError"), "keyring_failed", "failed (SomeError)"),
+        (KeyringTrouble("SomeError"), "keyring_failed", "failed (SomeError)"),
         (Absent("no D-Bus"), "keyring_absent", "no usable keyring"),
     ],
 )

@@ -43,11 +43,6 @@ class OldKey:
         """The fingerprint in the state database; the keyring may already hold the next key."""
         return self.key.fingerprint if self.fact is None else self.fact.fingerprint
 
-    @property
-    def was_noted(self) -> bool:
-        """Whether the keyring and the state database agree on the key."""
-        return self.fingerprint == self.key.fingerprint
-
 
 def find(session: Session, place: KeyPlace) -> OldKey:
     """Reads the key of a place, and what an earlier roll may have left beside it.

@@ -229,7 +229,8 @@ def ask_grace(session: Session) -> int | None:
 
 
 def _refuse_unlike(key: ApiKey, old: OldKey) -> None:
-    if key.secret == old.key.secret and old.was_noted:
+    was_noted = old.fingerprint == old.key.fingerprint  # as keyring and state database agree
+    if key.secret == old.key.secret and was_noted:
         raise _refusal(
             f"This is the key that is stored already ({key.fingerprint}).",
             "key_not_new",

@@ -45,25 +45,18 @@ def quickstart(session: Session) -> None:
     $ svc quickstart
     """
     started = session.clock.monotonic()
-    with _undo_whole() as stack:
+    stack = ExitStack()
+    try:
         story = _Story(session, stack)
         result = story.tell()
+    finally:
+        with signals.defer_stop():  # undone to its end, also when a signal ends the story
+            stack.close()
     seconds = session.clock.monotonic() - started
     story.say(f"\nDone in {seconds:.1f} s: paid, verified, forwarded and refunded.")
     story.say("Next: svc sandbox start --detach\nThen: svc orders create --help")
     if session.format != "human":
         session.out.value({**result, "seconds": round(seconds, 1)})
-
-
-@contextmanager
-def _undo_whole() -> Iterator[ExitStack]:
-    """What is put on the stack is undone to its end, also when a signal ends the story."""
-    stack = ExitStack()
-    try:
-        yield stack
-    finally:
-        with signals.defer_stop():
-            stack.close()
 
 
 class _Story:

@@ -33,7 +33,15 @@ class Backend(Protocol):
 
 
 class KeyringTrouble(Exception):  # noqa: N818  its kinds are words of their own
-    """An error of a keyring; its text is a short reason. It never leaves the room `keys`."""
+    """An error of a keyring; its text is a short reason. It never leaves the room `keys`.
+
+    Attributes:
+        code: of the error that a command ends with.
+        said: what is said of the keyring, with the reason in it.
+    """
+
+    code = "keyring_failed"
+    said = "failed ({})"
 
 
 class Absent(KeyringTrouble):
@@ -43,17 +51,21 @@ class Absent(KeyringTrouble):
 class Locked(KeyringTrouble):
     """The keyring is locked and was not unlocked."""
 
+    code = "keyring_locked"
+    said = "is locked: {}"
 
-class Dismissed(KeyringTrouble):
+
+class Dismissed(Locked):
     """A person closed the keyring's window without unlocking it or allowing access."""
+
+    code = "keyring_dismissed"
 
 
 class Denied(KeyringTrouble):
     """The keyring does not allow access to this program."""
 
-
-class KeyringFailed(KeyringTrouble):
-    """Any other error of a keyring."""
+    code = "keyring_denied"
+    said = "does not allow svc to use it ({})"
 
 
 T = TypeVar("T")

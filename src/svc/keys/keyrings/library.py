@@ -11,7 +11,6 @@ from svc.keys.keyrings.backend import (
     Absent,
     Denied,
     Dismissed,
-    KeyringFailed,
     KeyringTrouble,
     Locked,
 )
@@ -86,5 +85,5 @@ def _sort_error(error: Exception) -> Exception:
     if isinstance(error, KeyringTrouble | TimeoutError):
         return error
     names = [kind.__name__ for kind in type(error).__mro__]
-    kind = next((_KINDS[name] for name in names if name in _KINDS), KeyringFailed)
+    kind = next((_KINDS[name] for name in names if name in _KINDS), KeyringTrouble)
     return kind(_WORDS.get(kind, names[0]))

@@ -14,7 +14,6 @@ from svc.keys.keyrings.backend import (
     Absent,
     Denied,
     Dismissed,
-    KeyringFailed,
     KeyringTrouble,
     Locked,
 )
@@ -158,7 +157,7 @@ class _Bus:
         except DBusErrorResponse as error:
             raise _classify_error(error.name) from error
         except OSError as error:
-            raise KeyringFailed("the session's D-Bus hung up") from error
+            raise KeyringTrouble("the session's D-Bus hung up") from error
 
 
 def _classify_error(error: str) -> KeyringTrouble:
@@ -170,4 +169,4 @@ def _classify_error(error: str) -> KeyringTrouble:
         return Locked("it is locked")
     if word in _REFUSED:
         return Denied(word)
-    return KeyringFailed(word)
+    return KeyringTrouble(word)

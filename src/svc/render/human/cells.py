@@ -230,12 +230,11 @@ def _guarantee(value: object) -> Cell | None:
     return status("guaranteed" if value else "not guaranteed")
 
 
-def _address(value: object) -> Cell | None:
-    return Cell(_join_parts(value, _ADDRESS, ", ")) if isinstance(value, dict) else None
+def _join_known(known: tuple[str, ...], between: str) -> Callable[[object], Cell | None]:
+    def form(value: object) -> Cell | None:
+        return Cell(_join_parts(value, known, between)) if isinstance(value, dict) else None
 
-
-def _card(value: object) -> Cell | None:
-    return Cell(_join_parts(value, _CARD, " ")) if isinstance(value, dict) else None
+    return form
 
 
 def _join_parts(value: dict[str, Any], known: tuple[str, ...], between: str) -> str:
@@ -255,6 +254,6 @@ _FORMS: Final[dict[FieldKind, Callable[[object], Cell | None]]] = {
     "number": _number,
     "counter": _number,
     "guarantee": _guarantee,
-    "address": _address,
-    "card": _card,
+    "address": _join_known(_ADDRESS, ", "),
+    "card": _join_known(_CARD, " "),
 }

@@ -13,7 +13,7 @@ from svc.cli.framework.delivering import journal_of, send_recorded, sender_of
 from svc.cli.framework.errors import report_error, report_stopped
 from svc.cli.framework.session import Session
 from svc.cli.framework.streams import Streams
-from svc.cli.requests import resume_request
+from svc.cli.requests import resume
 from svc.client.client import Client
 from svc.client.exchange import RawReply
 from svc.client.reply import Reply
@@ -128,7 +128,7 @@ def test_what_an_earlier_sending_left_unknown_is_not_said_to_be_unsent(
         fail(monkeypatch, step, error)
         again: dict[str, Callable[[], object]] = {
             "record": lambda: send_recorded(session, client, call, idempotency_key="own-1"),
-            "lease": lambda: resume_request(session, first.id),
+            "lease": lambda: resume(session, first.id),
         }
         with pytest.raises(type(error)):
             again[step]()
