@@ -174,7 +174,10 @@ def report_ready(
     """Writes profile and ready file, then prints the next command; raises LocalError."""
     profile = point_profile_at(session, record)
     if ready_file is not None:
-        _write_ready_file(ready_file, record.url + "\n")
+        try:
+            replace_file(ready_file, f"{record.url}\n".encode())
+        except OSError as error:
+            raise LocalError(f"{ready_file} cannot be written: {system_words(error)}.") from error
     if not detached:
         notify_systemd(session.env)
     if session.format != "human":
@@ -201,10 +204,3 @@ def forget(ready_file: Path | None) -> None:
             ready_file.unlink(missing_ok=True)
         except OSError as error:
             raise LocalError(f"{ready_file} cannot be written: {system_words(error)}.") from error
-
-
-def _write_ready_file(path: Path, text: str) -> None:
-    try:
-        replace_file(path, text.encode())
-    except OSError as error:
-        raise LocalError(f"{path} cannot be written: {system_words(error)}.") from error

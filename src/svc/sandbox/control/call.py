@@ -62,11 +62,14 @@ class ControlCall:
         """Changes something in the call's mode."""
         return await self.engine.run(self.mode, act)
 
-    async def change(self, kind: str, act: Callable[[Transaction, Doc, Params], Doc]) -> Doc:
-        """Runs an action with the document in the path, and returns its result as shown."""
-        return await self.run(
-            lambda tx: public(act(tx, find_named(tx, kind, self.id), self.params))
-        )
+    async def change(self, kind: str, act: Callable[[Transaction, Doc, Params], Doc | None]) -> Doc:
+        """Runs an action with the document in the path; shows its result, else the document."""
+
+        def change(tx: Transaction) -> Doc:
+            doc = find_named(tx, kind, self.id)
+            return public(act(tx, doc, self.params) or doc)
+
+        return await self.run(change)
 
     async def page(
         self, kind: str, find: Callable[[Transaction, int, str | None], tuple[list[Doc], bool]]

@@ -44,11 +44,6 @@ def find_latest_payment(tx: Transaction, new_order: Doc) -> Doc:
     return payments.find_latest(tx, reload(tx, new_order))
 
 
-def debit(tx: Transaction, unpaid: Doc) -> None:
-    """Pays an order by the delayed method that it offers; raises Problem if it offers none."""
-    shopper.pay(tx, {"client_secret": unpaid["_client_secret"], "method": "sepa_debit"})
-
-
 def create_refund(tx: Transaction, payment: Doc, amount: int | None = None) -> Doc:
     """A pending refund."""
     wanted = {} if amount is None else {"amount": amount}
@@ -116,7 +111,8 @@ class Scenario:
     def processing(self) -> None:
         """A delayed debit whose result is open."""
         order = self.order()
-        debit(self.tx, order)
+        debit = {"client_secret": order["_client_secret"], "method": "sepa_debit"}
+        shopper.pay(self.tx, debit)
         self._add(find_latest_payment(self.tx, order))
 
     def cancelled(self, order: Doc) -> None:

@@ -215,7 +215,10 @@ class Runner:
                 break
         if to is not None and not advance.gone.is_set():
             self.clock.move_to(to)
-        await self._release_held(advance)
+        # Made as well: the attempts that fault rules hold back until there are more of them.
+        while self._holding.held and not advance.gone.is_set():
+            self._holding.release()
+            await self._drain(self.clock.now(), advance)
 
     async def _wake_when(self, gone: asyncio.Event) -> None:
         await gone.wait()
@@ -254,12 +257,6 @@ class Runner:
             if due is None or due > until:
                 return
             self._holding.release()  # or it would hold up what is due
-
-    async def _release_held(self, advance: "Advance") -> None:
-        """Makes the attempts that fault rules hold back until there are more of them."""
-        while self._holding.held and not advance.gone.is_set():
-            self._holding.release()
-            await self._drain(self.clock.now(), advance)
 
     async def _run_ready(self, until: int, *, held: bool) -> None:
         self.groups.commit()

@@ -73,7 +73,7 @@ def _authority(key: ec.EllipticCurvePrivateKey, now: datetime) -> x509.Certifica
     builder = builder.add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
     builder = builder.add_extension(_usage(signs_certificates=True), critical=True)
     builder = builder.add_extension(x509.NameConstraints(allowed, None), critical=True)
-    return _sign(builder, key)
+    return builder.sign(key, SHA256())
 
 
 def _certificate(
@@ -93,7 +93,7 @@ def _certificate(
     builder = builder.add_extension(x509.SubjectAlternativeName(names), critical=False)
     servers = x509.ExtendedKeyUsage([ExtendedKeyUsageOID.SERVER_AUTH])
     builder = builder.add_extension(servers, critical=False)
-    return _sign(builder.add_extension(keeper, critical=False), above)
+    return builder.add_extension(keeper, critical=False).sign(above, SHA256())
 
 
 def _builder(
@@ -110,10 +110,6 @@ def _builder(
         .not_valid_after(now + LIFETIME)
         .add_extension(identifier, critical=False)
     )
-
-
-def _sign(builder: x509.CertificateBuilder, key: ec.EllipticCurvePrivateKey) -> x509.Certificate:
-    return builder.sign(key, SHA256())
 
 
 def _usage(*, signs_certificates: bool) -> x509.KeyUsage:

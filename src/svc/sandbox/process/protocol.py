@@ -25,7 +25,7 @@ _GO_ON: Final = _HEAD + b"1"  # 100 Continue
 Refuse = Callable[[Problem], HttpReply]
 
 
-class JoinedWrites(asyncio.Transport):
+class JoinedWrites:
     """A transport that sends the head of an answer with what follows it.
 
     uvicorn writes them apart, in two packets that each wake the caller. After a head uvicorn always
@@ -34,9 +34,11 @@ class JoinedWrites(asyncio.Transport):
     """
 
     def __init__(self, inner: asyncio.Transport) -> None:
-        super().__init__()
         self._inner = inner
         self._held = b""
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._inner, name)
 
     def write(self, data: bytes | bytearray | memoryview) -> None:
         if data[: len(_HEAD)] == _HEAD and data[: len(_GO_ON)] != _GO_ON:
@@ -52,18 +54,6 @@ class JoinedWrites(asyncio.Transport):
     def abort(self) -> None:
         self._send()
         self._inner.abort()
-
-    def is_closing(self) -> bool:
-        return self._inner.is_closing()
-
-    def get_extra_info(self, name: str, default: Any = None) -> Any:
-        return self._inner.get_extra_info(name, default)
-
-    def pause_reading(self) -> None:
-        self._inner.pause_reading()
-
-    def resume_reading(self) -> None:
-        self._inner.resume_reading()
 
     def _send(self, more: bytes | bytearray | memoryview = b"") -> None:
         held, self._held = self._held, b""
@@ -87,7 +77,7 @@ class DeadlineProtocol(H11Protocol):
         self._refusal_of = refuse
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        super().connection_made(JoinedWrites(transport))
+        super().connection_made(JoinedWrites(transport))  # type: ignore[arg-type]
         self.timeout_keep_alive_task = self.loop.call_later(
             self.timeout_keep_alive, self.timeout_keep_alive_handler
         )

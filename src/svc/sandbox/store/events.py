@@ -16,11 +16,17 @@ _OLDEST = "SELECT seq, id, created FROM events ORDER BY seq LIMIT 2"
 _OPEN = "SELECT 1 FROM deliveries WHERE event = ? AND status = 'pending' LIMIT 1"
 
 
-def build(
-    ids: IdSource, mode: str, now: int, event_type: str, version: str | None, doc: Doc
+def insert(
+    store: Store, ids: IdSource, mode: str, now: int, event_type: str, version: str | None, doc: Doc
 ) -> Doc:
-    """The event of one change: a snapshot without private keys and secrets."""
-    return {
+    """Stores the event of a change with the bytes that every delivery will carry; returns it.
+
+    It has a snapshot without private keys and secrets. Two events that are no longer shown make
+    room for it, with the log of their deliveries, so that neither table grows for ever. What still
+    has to be delivered stays.
+    """
+    _delete_old(store, now)
+    event: Doc = {
         "id": ids.new(ID_PREFIXES["event"]),
         "object": "event",
         "type": event_type,
@@ -29,17 +35,9 @@ def build(
         "api_version": version or VERSIONS[-1],
         "data": {"object": snapshot(doc)},
     }
-
-
-def insert(store: Store, mode: str, now: int, event: Doc) -> None:
-    """Stores the event with the bytes that every delivery will carry.
-
-    Two events that are no longer shown make room for it, with the log of their deliveries, so that
-    neither table grows for ever. What still has to be delivered stays.
-    """
-    _delete_old(store, now)
     sql = "INSERT INTO events(id, mode, type, created, body) VALUES(?, ?, ?, ?, ?)"
-    store.write(sql, event["id"], mode, event["type"], now, compact(event))
+    store.write(sql, event["id"], mode, event_type, now, compact(event))
+    return event
 
 
 def retrieve(store: Store, mode: str, identity: str, now: int) -> bytes | None:

@@ -211,8 +211,7 @@ class Transaction(DocumentRows):
         """
         now = self.now_micros
         version = self.settings["pinned_version"]
-        event = events.build(self.ids, self.mode, now, event_type, version, doc)
-        events.insert(self.store, self.mode, now, event)
+        event = events.insert(self.store, self.ids, self.mode, now, event_type, version, doc)
         self.emitted += 1
         for endpoint in self.find("webhook_endpoint", status="enabled"):
             if event_type in endpoint["events"]:

@@ -141,7 +141,7 @@ def prepare(tx: Transaction, job: Job, wall: int, *, age: int = 0) -> PreparedAt
     if delivery is None or delivery.status != "pending" or endpoint is None or body is None:
         return None
     allowed = _is_reached(tx, endpoint["url"])
-    outgoing = _request(tx, endpoint, delivery, body, _choose_signing_time(tx, wall) - age)
+    outgoing = _request(tx, endpoint, delivery, body, wall, age)
     return PreparedAttempt(job, job.args, delivery, tx.now_micros, outgoing, allowed)
 
 
@@ -168,8 +168,7 @@ def copy_of(
         return None
     identity = tx.ids.derive(DELIVERY_PREFIX, attempt.delivery.id, number)
     delivery = attempt.delivery._replace(id=identity)
-    body, signed_at = attempt.outgoing.body, _choose_signing_time(tx, wall)
-    outgoing = _request(tx, endpoint, delivery, body, signed_at)
+    outgoing = _request(tx, endpoint, delivery, attempt.outgoing.body, wall)
     return attempt._replace(delivery=delivery, outgoing=outgoing, started=tx.now_micros)
 
 
@@ -204,14 +203,16 @@ def retry_delay(step: int) -> int:
     return WEBHOOK_RETRY_INTERVAL
 
 
-def _choose_signing_time(tx: Transaction, wall: int) -> int:
-    virtual = tx.settings["signature_time"] == "virtual"
-    return tx.now_micros // SECOND if virtual else wall
-
-
 def _request(
-    tx: Transaction, endpoint: KnownDoc, delivery: DeliveryRow, body: bytes, signed_at: int
+    tx: Transaction,
+    endpoint: KnownDoc,
+    delivery: DeliveryRow,
+    body: bytes,
+    wall: int,
+    age: int = 0,
 ) -> Outgoing:
+    virtual = tx.settings["signature_time"] == "virtual"
+    signed_at = (tx.now_micros // SECOND if virtual else wall) - age
     secrets = webhook_endpoints.list_signing_secrets(endpoint, tx.now_micros)
     headers = (
         ("Content-Type", "application/json; charset=utf-8"),
@@ -258,7 +259,7 @@ def build_badly_signed(tx: Transaction, wall: int) -> list[Outgoing]:
         body = events.body(tx.store, rows[0].event) if rows else None
         if body is not None and _is_reached(tx, endpoint["url"]):
             again = rows[0]._replace(id=tx.ids.derive(DELIVERY_PREFIX, rows[0].id, "lint"))
-            outgoing = _request(tx, endpoint, again, body, _choose_signing_time(tx, wall))
+            outgoing = _request(tx, endpoint, again, body, wall)
             made.append(with_bad_signature(outgoing))
     return made
 

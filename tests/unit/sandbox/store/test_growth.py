@@ -50,8 +50,7 @@ def read_documents(store: Store) -> None:
 def read_events(store: Store) -> None:
     """What the runner and the controls ask for."""
     ids = IdSource(1, lambda count: b"\0" * count)
-    made = events.build(ids, "test", 5, "order.paid", None, doc(1))
-    events.insert(store, "test", 5, made)
+    made = events.insert(store, ids, "test", 5, "order.paid", None, doc(1))
     for kind in (None, "order.paid"):
         events.page(store, "test", 6, event_type=kind, limit=2, after=None)
         events.page(store, "test", 6, event_type=kind, limit=2, after=made["id"])

@@ -45,8 +45,8 @@ _PAYOUT_REFUSED: Final = "could_not_process"
 Act = Callable[[ControlCall], Awaitable[Doc]]
 
 
-def _make_change(kind: str, act: Callable[[Transaction, Doc, Params], Doc]) -> Act:
-    """What a control does that changes the document in its path."""
+def _make_change(kind: str, act: Callable[[Transaction, Doc, Params], Doc | None]) -> Act:
+    """What a control does that changes the document in its path, and shows it or another."""
     return lambda call: call.change(kind, act)
 
 
@@ -59,15 +59,14 @@ def _make_settle(
 ) -> Act:
     """Finishes what is in a status; where it fails, for the `reason` in that parameter."""
 
-    def act(tx: Transaction, doc: Doc, params: Params) -> Doc:
+    def act(tx: Transaction, doc: Doc, params: Params) -> None:
         _need(doc, status)
         finish(tx, doc, params.get(reason, usual) if params["to"] == "failed" else None)
-        return doc
 
     return _make_change(kind, act)
 
 
-def _move_payout(tx: Transaction, payout: Doc, params: Params) -> Doc:
+def _move_payout(tx: Transaction, payout: Doc, params: Params) -> None:
     """Moves a payout one legal step."""
     if params["to"] == "sent":
         _need(payout, "created")
@@ -78,7 +77,6 @@ def _move_payout(tx: Transaction, payout: Doc, params: Params) -> Doc:
     else:
         _need(payout, "created", "sent")
         payouts.fail(tx, payout, params.get("failure_reason", _PAYOUT_REFUSED))
-    return payout
 
 
 async def open_dispute(call: ControlCall) -> Doc:
@@ -99,17 +97,10 @@ async def open_dispute(call: ControlCall) -> Doc:
     return await call.run(act)
 
 
-def _decide_dispute(tx: Transaction, dispute: Doc, params: Params) -> Doc:
+def _decide_dispute(tx: Transaction, dispute: Doc, params: Params) -> None:
     """The bank decides a dispute under review."""
     _need(dispute, "under_review")
     disputes.close(tx, dispute, params["outcome"])
-    return dispute
-
-
-def _charge_customs(tx: Transaction, order: Doc, params: Params) -> Doc:
-    """Customs charge a paid order."""
-    clearance.charge(tx, order, params["charged"])
-    return order
 
 
 async def list_keys(call: ControlCall) -> Doc:
@@ -274,7 +265,9 @@ CONTROLS: Final = (
     ControlEndpoint(
         "POST",
         "/orders/:id/customs",
-        _make_change(clearance.KIND, _charge_customs),
+        _make_change(
+            clearance.KIND, lambda tx, order, params: clearance.charge(tx, order, params["charged"])
+        ),
         (Parameter("charged", Amount(0), required=True),),
     ),
     ControlEndpoint("GET", "/keys", list_keys),
