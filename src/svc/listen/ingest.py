@@ -7,7 +7,7 @@ It shares only the inbox with the forwarding half; `hand_over` is how it says th
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 from svc.clock import Clock
@@ -32,14 +32,19 @@ from svc.listen.verify.verify import Delivery, Intake, Sequencer
 _TOO_LARGE: Final = 413
 
 
-@dataclass(frozen=True, slots=True)
-class IngestDeps:
-    """The dependencies of the ingest.
+@dataclass(slots=True)
+class Ingest:
+    """Handles the requests of a receiver, and answers each of them once.
 
-    `hand_over` is called with each event that is to be forwarded; `on_event_ended` after each event
-    that no target is to get.
+    `plan.only` and `plan.where` decide what is forwarded; all else is only kept. `hand_over` is
+    called with each event that is to be forwarded; `on_event_ended` after each event that no target
+    is to get.
+
+    Raises:
+        SignatureError: a secret of the plan cannot be one (promise R48).
     """
 
+    plan: ListenerPlan
     writer: InboxWriter
     pending_acks: PendingAcks
     progress: ListenerProgress
@@ -47,29 +52,19 @@ class IngestDeps:
     emit: Callable[[ListenerRecord], None]
     hand_over: Callable[[StoreResult, InboundEvent], None]
     on_event_ended: Callable[[], None]
+    _intake: Intake = field(init=False)
+    _waits: bool = field(init=False)
+    _sequencer: Sequencer = field(init=False, default_factory=Sequencer)
+    _closing: bool = field(init=False, default=False)
+    _store_trouble: str | None = field(init=False, default=None)
 
-
-class Ingest:
-    """Handles the requests of a receiver, and answers each of them once."""
-
-    def __init__(self, plan: ListenerPlan, deps: IngestDeps) -> None:
-        """Has `plan.only` and `plan.where` decide what is forwarded; all else is only kept.
-
-        Raises:
-            SignatureError: a secret of the plan cannot be one (promise R48).
-        """
-        self._plan = plan
-        self._intake = Intake(plan.secrets, plan.known)
-        self._live = plan.mode == "live"
-        self._waits = plan.ack == "forwarded"
-        self._deps = deps
-        self._sequencer = Sequencer()
-        self._closing = False
-        self._store_trouble: str | None = None
+    def __post_init__(self) -> None:
+        self._intake = Intake(self.plan.secrets, self.plan.known)
+        self._waits = self.plan.ack == "forwarded"
 
     def verify_with(self, secrets: Sequence[str]) -> None:
         """Verifies deliveries by other secrets from now on; raises SignatureError."""
-        self._intake = Intake(secrets, self._plan.known)
+        self._intake = Intake(secrets, self.plan.known)
 
     def close(self) -> None:
         """Answers 503 from now on, so that the sender comes again."""
@@ -80,7 +75,7 @@ class Ingest:
         if self._closing:
             answer(503)
             return
-        verdict = self._intake.verify(request, self._deps.clock.now())
+        verdict = self._intake.verify(request, self.clock.now())
         if isinstance(verdict, Rejected):
             answer(400)
             self.reject(verdict)
@@ -102,23 +97,23 @@ class Ingest:
             answer(503)
             return
         livemode = delivery.facts.livemode
-        wrong_mode = livemode is not None and livemode != self._live
+        wrong_mode = livemode is not None and livemode != (self.plan.mode == "live")
         targets: Sequence[AnyTarget] = ()
         wanted = self._is_wanted(delivery)
         if wanted and not wrong_mode:
-            targets = self._plan.routes.match(delivery.facts.type)
+            targets = self.plan.routes.match(delivery.facts.type)
         outcome: DeliveryOutcome | None = None if targets else "unrouted"
         if wrong_mode:
             outcome = "withheld"
-        urls, ordered = tuple(map(str, targets)), self._plan.forwarding.ordered
+        urls, ordered = tuple(map(str, targets)), self.plan.forwarding.ordered
         inbound = InboundEvent(delivery, outcome, position, redelivered, urls, ordered)
         if self._waits and not wrong_mode:
             key = delivery.facts.id, delivery.body
-            if self._deps.pending_acks.join(key, answer):
+            if self.pending_acks.join(key, answer):
                 self._note_received(inbound, duplicate=True, wrong_mode=False)
                 return
-            self._deps.pending_acks.start(key, answer)
-        self._deps.writer.store(
+            self.pending_acks.start(key, answer)
+        self.writer.store(
             inbound, lambda stored: self._handle_stored(inbound, stored, answer, wanted=wanted)
         )
 
@@ -128,16 +123,16 @@ class Ingest:
         `largest` is the most that a body may have, in bytes.
         """
         if head is None or status != _TOO_LARGE:
-            self._deps.progress.refused += 1
+            self.progress.refused += 1
             return
         sizes = head.values(b"content-length")
         size = int(sizes[0]) if sizes else largest
         message = f"The body is over {largest} bytes."
-        now = self._deps.clock.now()
+        now = self.clock.now()
         self.reject(Rejected(now, "body_too_large", message, size, head.headers))
 
     def _is_wanted(self, delivery: Delivery) -> bool:
-        only, where = self._plan.only, self._plan.where
+        only, where = self.plan.only, self.plan.where
         if only is not None and delivery.facts.type not in only:
             return False
         return where is None or where(delivery.body)
@@ -154,49 +149,49 @@ class Ingest:
         if isinstance(stored, LocalError):
             self._handle_lost(delivery, stored, answer)
             return
-        if self._store_trouble is not None and not self._deps.writer.in_trouble:
+        if self._store_trouble is not None and not self.writer.in_trouble:
             self.report_store_state(None)
         forwarding = outcome is None and stored.open
         if forwarding and (self._waits or not stored.duplicate):
             # Before its 200 leaves and its line is written: a target is to have it soon, and it is
             # on the disk. A forward is never reported in this same call.
-            self._deps.hand_over(stored, inbound)
+            self.hand_over(stored, inbound)
         if not self._waits or not forwarding:
             if self._waits:
-                self._deps.pending_acks.release((delivery.facts.id, delivery.body), 200)
+                self.pending_acks.release((delivery.facts.id, delivery.body), 200)
             answer(200)
         if not wanted:
             return
         self._note_received(inbound, duplicate=stored.duplicate, wrong_mode=outcome == "withheld")
         if outcome == "unrouted" and not stored.duplicate:
-            self._deps.progress.note_ended(stored.seq, delivery.facts.type)
-            self._deps.on_event_ended()
+            self.progress.note_ended(stored.seq, delivery.facts.type)
+            self.on_event_ended()
 
     def _handle_lost(self, delivery: Delivery, why: LocalError, answer: Answer) -> None:
         large = isinstance(why, Oversized)
         status, reason = (_TOO_LARGE, "body_too_large") if large else (503, "not_stored")
-        self._deps.pending_acks.release((delivery.facts.id, delivery.body), status)
+        self.pending_acks.release((delivery.facts.id, delivery.body), status)
         answer(status)
         if not large:
             self.report_store_state(why)
         size = len(delivery.body)
-        self.reject(Rejected(self._deps.clock.now(), reason, str(why), size, verified=True))
+        self.reject(Rejected(self.clock.now(), reason, str(why), size, verified=True))
 
     def report_store_state(self, trouble: LocalError | None) -> None:
         """Reports once that the inbox fails for a reason, and once that it works again."""
         reason = None if trouble is None else str(trouble)
         if reason != self._store_trouble:
             self._store_trouble = reason
-            self._deps.emit(StoreState(self._deps.clock.now(), reason))
+            self.emit(StoreState(self.clock.now(), reason))
 
     def _note_received(self, inbound: InboundEvent, *, duplicate: bool, wrong_mode: bool) -> None:
         delivery = inbound.delivery
-        progress, facts = self._deps.progress, delivery.facts
+        progress, facts = self.progress, delivery.facts
         progress.received += 1
         progress.duplicates += duplicate
         progress.withheld += wrong_mode and not duplicate
         late = not duplicate and self._sequencer.is_late(facts)
-        self._deps.emit(
+        self.emit(
             EventReceived(
                 delivery.received_at,
                 facts.id,
@@ -218,5 +213,5 @@ class Ingest:
 
     def reject(self, rejected: Rejected) -> None:
         """Counts and reports a request that was not accepted, here or by a source."""
-        self._deps.progress.rejected += 1
-        self._deps.emit(rejected)
+        self.progress.rejected += 1
+        self.emit(rejected)

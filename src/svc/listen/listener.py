@@ -25,7 +25,7 @@ from svc.listen.forward.signing import LateSigner
 from svc.listen.http.dial import Connect, open_connection
 from svc.listen.inbox.commit import InboxWriter
 from svc.listen.inbox.interfaces import Inbox, InPlace, OpenItem, Source
-from svc.listen.ingest import Ingest, IngestDeps
+from svc.listen.ingest import Ingest
 from svc.listen.output_records import Left, ListenerRecord, Ready, Summary
 from svc.listen.owners import own_task
 from svc.listen.plan import ListenerPlan
@@ -71,26 +71,16 @@ class Pipeline:
         acks = PendingAcks(plan.verdict)
         shared = (self.writer, acks, self.progress, clock, emit)
         forwarding = DispatcherDeps(inbox, *shared, on_event_ended)
-        self._late = LateSigner(plan.secrets, clock)
-        signers = {"late": self._late, "original": None}
+        self.late = LateSigner(plan.secrets, clock)
+        signers = {"late": self.late, "original": None}
         sign = signers[plan.signs] if isinstance(plan.signs, str) else plan.signs
 
         def sender(target: AnyTarget) -> ForwardSender:
             return sender_for(target, plan.headers, connect, sign, plan.trust)
 
         self.dispatcher = Dispatcher(plan.routes, options, sender, forwarding)
-        ingest = IngestDeps(*shared, self.dispatcher.hand_over, on_event_ended)
-        self.ingest = Ingest(plan, ingest)
+        self.ingest = Ingest(plan, *shared, self.dispatcher.hand_over, on_event_ended)
         self.writer.on_trouble(self.ingest.report_store_state)
-
-    def use_secrets(self, secrets: Sequence[str]) -> None:
-        """Verifies, and signs anew, by these secrets from now on.
-
-        Raises:
-            SignatureError: a secret cannot be one (promise R48).
-        """
-        self.ingest.verify_with(secrets)
-        self._late.secrets = tuple(secrets)
 
     @property
     def idle(self) -> bool:
@@ -176,10 +166,13 @@ class Listener:
     def move(self, host: str, secrets: Sequence[str]) -> None:
         """From now on accepts deliveries to another public name, signed with these secrets.
 
+        Late events are signed anew with them too.
+
         Raises:
             SignatureError: a secret cannot be one (promise R48).
         """
-        self._pipeline.use_secrets(secrets)
+        self._pipeline.ingest.verify_with(secrets)
+        self._pipeline.late.secrets = tuple(secrets)
         self._head_check.admit(host)
 
     def stop(self) -> None:

@@ -119,7 +119,7 @@ def open_database(
     if not files.check_file(path):
         aside = files.set_aside_of(path)
         if aside:
-            raise _build_undecided(path, aside[-1])
+            raise build_damaged(path, aside[-1], earlier=True)
         create(path, clock, steps)
     try:
         return busy_retry.run(lambda: _up_to_date(path, clock, steps, reading=reading))
@@ -166,33 +166,23 @@ def set_damaged_aside(path: Path, clock: Clock, opened: files.FileId | None = No
     return build_damaged(path, aside)
 
 
-def build_damaged(path: Path, aside: Path) -> LocalError:
-    """Builds the error of a database that was damaged and is now kept aside."""
-    return LocalError(
-        f"The state database {path} is damaged; it was moved to {aside.name}, unchanged.",
-        code=DAMAGED,
-        hint=_decide(aside),
-    )
+def build_damaged(path: Path, aside: Path, *, earlier: bool = False) -> LocalError:
+    """Builds the error of a database that was damaged and is kept aside, maybe since `earlier`.
 
-
-def _build_undecided(path: Path, aside: Path) -> LocalError:
-    """Builds the error that stops svc until a person decides about a damaged database.
-
-    The damaged file may have requests without a known outcome.
+    The damaged file may have requests without a known outcome, so svc stops until a person decides.
     """
+    what = f"The state database {path} is damaged; it was moved to {aside.name}, unchanged."
+    if earlier:
+        what = (
+            f"There is no state database {path}: a damaged one was moved to {aside.name}, and "
+            "requests without a known outcome may be recorded in it."
+        )
     return LocalError(
-        f"There is no state database {path}: a damaged one was moved to {aside.name}, and requests "
-        "without a known outcome may be recorded in it.",
+        what,
         code=DAMAGED,
-        hint=_decide(aside),
-    )
-
-
-def _decide(aside: Path) -> str:
-    return (
-        f"To take over what can be read of it: svc requests adopt {quote(str(aside))}; to begin "
-        "without it, once you have looked at recent orders, refunds and payouts: svc requests "
-        "start-empty"
+        hint=f"To take over what can be read of it: svc requests adopt {quote(str(aside))}; to "
+        "begin without it, once you have looked at recent orders, refunds and payouts: svc "
+        "requests start-empty",
     )
 
 

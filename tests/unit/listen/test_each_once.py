@@ -361,7 +361,7 @@ def test_sender_that_cannot_be_answered_costs_no_lane(world: ListenerWorld) -> N
         raise ConnectionResetError
 
     assert listener.pipeline is not None
-    pending_acks = listener.pipeline.ingest._deps.pending_acks
+    pending_acks = listener.pipeline.ingest.pending_acks
     for number in range(20):
         event = world.event(number)
         world.loop.call_soon(pending_acks.start, (event.name, event.body), gone)

@@ -16,7 +16,7 @@ from svc.listen.http.connection import TargetReply
 from svc.listen.http.requests import HttpHead, HttpRequest
 from svc.listen.inbox.commit import InboxWriter, OnStored
 from svc.listen.inbox.interfaces import InboundEvent, Oversized, StoreResult
-from svc.listen.ingest import Ingest, IngestDeps
+from svc.listen.ingest import Ingest
 from svc.listen.output_records import EventReceived, ListenerRecord, Rejected
 from svc.listen.plan import ListenerPlan
 from svc.listen.progress import ListenerProgress, Until
@@ -55,7 +55,9 @@ class Door:
         self.told: list[ListenerRecord] = []
         self.handed: list[StoreResult] = []
         self.on_event_ended = 0
-        deps = IngestDeps(
+        routes = Routes.parse(["order.*=http://127.0.0.1:1/"])
+        self.ingest = Ingest(
+            ListenerPlan(mode="test", secrets=(SECRET,), routes=routes, ack=ack),
             cast("InboxWriter", self.writer),
             self.pending_acks,
             self.progress,
@@ -64,9 +66,6 @@ class Door:
             lambda kept, _: self.handed.append(kept),
             self._look,
         )
-        routes = Routes.parse(["order.*=http://127.0.0.1:1/"])
-        plan = ListenerPlan(mode="test", secrets=(SECRET,), routes=routes, ack=ack)
-        self.ingest = Ingest(plan, deps)
 
     def _look(self) -> None:
         self.on_event_ended += 1

@@ -8,8 +8,9 @@ import base64
 import json
 import sys
 from collections.abc import Iterator
+from dataclasses import asdict
 from itertools import islice
-from typing import Any
+from typing import Any, Final
 
 import typer
 
@@ -25,6 +26,11 @@ from svc.listen.inbox.history import Content, InboxEntry, InboxFilter, InboxHist
 from svc.listen.output_records import iso
 from svc.listen.routes import check_glob
 from svc.state import Database
+
+_BRIEF: Final = (
+    *("id", "type", "received_at", "state", "status", "error", "attempts", "copies"),
+    *("object_id", "target"),
+)
 
 
 def scope_of(session: Session) -> InboxScope:
@@ -93,7 +99,8 @@ def inbox(
     session: Session = ctx.obj
     if type_ is not None:
         check_glob(type_, "--type")
-    start = _since(session, since) if since else None
+    read = moments(session, local=True).read
+    start = read(since, "--since").begin.timestamp() if since else None
     archive = archive_of(session, session.state())
     meets = content_filter(where, text, object_id)
     found = archive.entries(InboxFilter(type_, failed, start, pending, meets))
@@ -127,10 +134,6 @@ def show(session: Session, event_id: str = EVENT_ID) -> None:
     _tell_reset(session, {entry.state})
 
 
-def _since(session: Session, text: str) -> float:
-    return moments(session, local=True).read(text, "--since").begin.timestamp()
-
-
 def _tell_reset(session: Session, states: set[str]) -> None:
     if "reset" in states:
         session.out.hint(
@@ -147,19 +150,8 @@ def _note_states(entries: Iterator[InboxEntry], states: set[str]) -> Iterator[tu
 
 
 def _show_brief(entry: InboxEntry) -> dict[str, Any]:
-    return {
-        "object": "kept_delivery",
-        "id": entry.id,
-        "type": entry.type,
-        "received_at": iso(entry.received_at),
-        "state": entry.state,
-        "status": entry.status,
-        "error": entry.error,
-        "attempts": entry.attempts,
-        "copies": entry.copies,
-        "object_id": entry.object_id,
-        "target": entry.target,
-    }
+    shown = {name: getattr(entry, name) for name in _BRIEF}
+    return {"object": "kept_delivery", **shown, "received_at": iso(entry.received_at)}
 
 
 def _show_whole(archive: InboxHistory, entry: InboxEntry, content: Content) -> dict[str, Any]:
@@ -172,14 +164,7 @@ def _show_whole(archive: InboxHistory, entry: InboxEntry, content: Content) -> d
         "payload": _parse(content.body),
         "payload_base64": base64.b64encode(content.body).decode(),
         "targets": [
-            {
-                "url": one.url,
-                "state": one.state,
-                "attempts": one.attempts,
-                "status": one.status,
-                "error": one.error,
-                "next_at": None if one.next_at is None else iso(one.next_at),
-            }
+            {**asdict(one), "next_at": None if one.next_at is None else iso(one.next_at)}
             for one in archive.at_targets(entry.seq)
         ],
         "forwards": [

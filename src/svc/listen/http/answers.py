@@ -63,7 +63,8 @@ class AnswerReader:
             return self._read_wire(data)
         self._waiting = self._waiting + data if self._waiting else data
         end = self._waiting.find(b"\r\n\r\n")
-        if end < 0 and data and self._is_strict():
+        # A line that ends otherwise is for h11, to which the head may be whole already.
+        if end < 0 and data and self._waiting.count(b"\n") == self._waiting.count(b"\r\n"):
             if len(self._waiting) > _HEAD_MAX:
                 raise UnreadableAnswer("the answer's head is over 64 KiB")
             return None
@@ -83,10 +84,6 @@ class AnswerReader:
         if not end:
             return None
         return TargetAnswer(int(head[9:12]), body[:KEPT_BYTES], reusable=False)
-
-    def _is_strict(self) -> bool:
-        """A line that ends otherwise is for h11, to which the head may be whole already."""
-        return self._waiting.count(b"\n") == self._waiting.count(b"\r\n")
 
     def _read_quick(self, offset: int, length: int) -> TargetAnswer | None:
         surplus = len(self._waiting) - offset - length

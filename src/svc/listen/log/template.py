@@ -4,7 +4,6 @@
 of a stream from `bytes_for`.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from secrets import token_hex
 from typing import Final
@@ -15,6 +14,7 @@ from svc.service.facts import Mode
 NODES: Final = 3
 GIB: Final = 1 << 30
 LEAST_BYTES: Final = 10 * GIB
+EXAMPLE_HOSTS: Final = tuple(f"log{number}.example.com" for number in range(1, NODES + 1))
 USERS_FILE: Final = "users.conf"
 ENVIRONMENT_FILE: Final = "log.env"
 _ROUTE: Final = "route"
@@ -39,11 +39,6 @@ class Cluster:
     def route(self, number: int) -> str:
         """Where the others find a server, counted from 1."""
         return f"127.0.0.1:{6221 + number}" if self.trial else f"{self.hosts[number - 1]}:6222"
-
-
-def hosts_of(given: Sequence[str]) -> tuple[str, ...]:
-    """Returns the names of the servers; examples where none were given."""
-    return tuple(given) or tuple(f"log{number}.example.com" for number in range(1, NODES + 1))
 
 
 def bytes_for(events_per_minute: int) -> int:

@@ -54,8 +54,8 @@ def template_(
     stored = template.file_bytes_for(events_per_minute or 1)
     if max_file_store is not None:
         stored = size_of(max_file_store, "--max-file-store")
-    mode = session.settings.mode
-    cluster = template.Cluster(name, mode, template.hosts_of(host or ()), stored, trial, single)
+    mode, hosts = session.settings.mode, tuple(host or template.EXAMPLE_HOSTS)
+    cluster = template.Cluster(name, mode, hosts, stored, trial, single)
     text = template.configuration(cluster, node)
     if environment:
         text = template.environment(cluster)

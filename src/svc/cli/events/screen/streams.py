@@ -270,15 +270,12 @@ class Printing:
             try:
                 count = os.write(descriptor, data)
             except OSError as error:
-                self._fail_from_thread(end, error)
+                with self._lock, suppress(RuntimeError):  # the loop has ended
+                    if self._loop is not None:
+                        self._loop.call_soon_threadsafe(own(self._fail), end, error)
                 return
             with self._lock:
                 end.backlog.note_taken(count)
-
-    def _fail_from_thread(self, end: _Destination, error: OSError) -> None:
-        with self._lock, suppress(RuntimeError):  # the loop has ended
-            if self._loop is not None:
-                self._loop.call_soon_threadsafe(own(self._fail), end, error)
 
 
 def _join(texts: Sequence[tuple[PrintedStream, str]]) -> list[tuple[PrintedStream, str]]:
