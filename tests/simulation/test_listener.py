@@ -305,10 +305,10 @@ SABOTAGES = [
     pytest.param(what_is_read_is_not_noted_as_under_way, 23, id="under-way-without-a-mark"),
     pytest.param(results_of_a_failed_commit_are_dropped, 0, id="dropped-results"),
     pytest.param(
-        pages_cross_what_came_back_from_a_lane, 2856, id="pages-cross-what-came-back-from-a-lane"
+        pages_cross_what_came_back_from_a_lane, 5984, id="pages-cross-what-came-back-from-a-lane"
     ),
     pytest.param(each_lane_puts_back_its_own, 202, id="each-lane-puts-back-its-own"),
-    pytest.param(pages_cross_what_was_forgotten, 2856, id="pages-cross-what-was-forgotten"),
+    pytest.param(pages_cross_what_was_forgotten, 2493, id="pages-cross-what-was-forgotten"),
     pytest.param(offers_are_accepted_during_a_read, 5, id="offers-are-accepted-during-a-read"),
     pytest.param(late_pages_are_not_followed_up, 336, id="late-pages-are-not-followed-up"),
     pytest.param(lanes_are_read_again, 0, id="lanes-are-read-again"),

@@ -13,6 +13,7 @@ from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
+from math import inf
 from typing import Final
 
 from svc.clock import Clock
@@ -118,6 +119,7 @@ class Pump:
         self._page = self._few  # so many are read at once
         # For how many reasons the ledger may have more; what an earlier run left open is the first.
         self._behind = 1
+        self._declined = inf  # the newest event that was left in the ledger, where that is known
         self._look_at: float | None = 0.0  # unix time; None where nothing is to be tried again
         self._reading: asyncio.Task[None] | None = None
         self._timer: asyncio.TimerHandle | None = None
@@ -129,9 +131,9 @@ class Pump:
         """Accepts the newest event, or leaves it in the ledger if older ones have to go first."""
         if item.seq <= self._cursor and not self._behind:  # it was read from the ledger
             return
-        full = len(self._window) >= _WINDOW_ITEMS or self._bytes >= _WINDOW_BYTES
-        if self._behind or full or self._resting is not None:
+        if self._behind or self._is_full or self._resting is not None:
             self._behind += 1
+            self._declined = item.seq
         else:
             self._add(self._loop.time(), item)
             self._cursor = item.seq
@@ -212,6 +214,7 @@ class Pump:
         self._due_again.clear()
         self._bytes = 0
         self._behind += 1
+        self._declined = inf
         self._turn += 1
 
     def _add(self, seen_at: float, item: OpenItem) -> None:
@@ -225,9 +228,22 @@ class Pump:
             return
         self._wind()
         due = self._is_due() and not self._due_again
-        if due or (self._behind and len(self._window) < self._page / 2):
+        if due or (self._behind and (len(self._window) < self._page / 2 or self._is_level)):
             read = self._read_again if due else self._read_on
             self._reading = self._loop.create_task(own_task(partial(self._patiently, read)))
+
+    @property
+    def _is_full(self) -> bool:
+        return len(self._window) >= _WINDOW_ITEMS or self._bytes >= _WINDOW_BYTES
+
+    @property
+    def _is_level(self) -> bool:
+        """True for a target that keeps up when all is read that was left in the ledger.
+
+        An empty page, read at once, has the next event handed over: behind a log or many senders
+        there is always another one by the time that there is room for a page.
+        """
+        return self._cursor >= self._declined and self._page == _PAGE_ITEMS and not self._is_full
 
     def _is_due(self) -> bool:
         return self._look_at is not None and self._look_at <= self._clock.now() + _TOLERANCE_SECONDS
@@ -264,7 +280,10 @@ class Pump:
         self._gone.clear()  # here, where the cursor is looked at, and not when the task was made
         turn, behind = self._turn, self._behind
         self._page = min(2 * self._page, _PAGE_ITEMS)
-        page = await self._hooks.due(self._cursor, self._page)
+        # Of a target that keeps up, as many as there is room for: it is soonest level so.
+        room = _WINDOW_ITEMS - len(self._window)
+        most = room if self._page == _PAGE_ITEMS else self._page
+        page = await self._hooks.due(self._cursor, most)
         if turn != self._turn:  # memory was dropped meanwhile, and the cursor is another one
             return
         for seen_at, item in self._select_fresh(page):

@@ -6,7 +6,7 @@ thread, so that the event loop does not wait for the disk, unless the inbox is q
 """
 
 import asyncio
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final, TypeVar
 
@@ -41,6 +41,7 @@ _AGAIN_SECONDS: Final = 0.25  # between tries to write them on a disk that is fu
 _LOOK_SECONDS: Final = 0.4  # between looks whether the file is where it was
 _OPEN_MAX: Final = 256  # as many as a target may get at a time, and half of what its queue holds
 _WAIT_SECONDS: Final = 0.1
+_ENDED_MIN: Final = 64  # in that time, of a target that is worth the wait
 
 
 class Backpressure:
@@ -48,14 +49,16 @@ class Backpressure:
 
     Memory has no room for many of them. The others are read back from the inbox when their turn
     comes, which costs a quarter of all that an event costs; a sender that gets its 200 some
-    milliseconds later costs nothing. A group waits 0.1 s at most, so a target that is slow or away
-    is not waited for; after that in vain, none is held back before the events are few.
+    milliseconds later costs nothing. A group waits 0.1 s, and on while 64 events end in each such
+    time: a target that is slow or away is not waited for. After that in vain, none is held back
+    before as many have ended, or few are left.
     """
 
     def __init__(self, go: Callable[[], None]) -> None:
         """`go` is called, from the loop, when what was held back may go."""
         self._go = go
         self._open = 0
+        self._ended = 0  # since the last wait began
         self._timer: asyncio.TimerHandle | None = None
         self._in_vain = False
 
@@ -67,19 +70,21 @@ class Backpressure:
     def holds(self) -> bool:
         """Returns whether a group that is about to be stored has to wait."""
         if self._timer is None and self._open > _OPEN_MAX and not self._in_vain:
-            loop = asyncio.get_running_loop()
-            self._timer = loop.call_later(_WAIT_SECONDS, own(self._give_up))
+            self._wait()
         return self.holding
 
-    def note_stored(self, stored: Iterable[StoreResult | LocalError]) -> None:
+    def note_stored(self, stored: Sequence[StoreResult | LocalError]) -> None:
         """Counts what of a group is to be forwarded."""
         for one in stored:
             if not isinstance(one, LocalError) and one.open and not one.duplicate:
                 self._open += 1
+        if stored and self._ended >= _ENDED_MIN:
+            self._in_vain = False
 
     def note_ended(self, count: int) -> None:
         """Counts events that have ended; what an earlier run had left open was never counted."""
         self._open = max(self._open - count, 0)
+        self._ended += count
         if count and self._open <= _OPEN_MAX:
             self._in_vain = False
             self.release()
@@ -91,9 +96,17 @@ class Backpressure:
             self._timer = None
             asyncio.get_running_loop().call_soon(own(self._go))
 
-    def _give_up(self) -> None:
-        self._in_vain = True
-        self.release()
+    def _wait(self) -> None:
+        self._ended = 0
+        loop = asyncio.get_running_loop()
+        self._timer = loop.call_later(_WAIT_SECONDS, own(self._handle_timer))
+
+    def _handle_timer(self) -> None:
+        if self._ended >= _ENDED_MIN:
+            self._wait()
+        else:
+            self._in_vain = True
+            self.release()
 
 
 class InboxWriter:

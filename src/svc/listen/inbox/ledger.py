@@ -36,7 +36,7 @@ from svc.state import Database, Row, Tx
 
 _LEFT_ROWS: Final = 256
 _PAGE_BYTES: Final = 4 * 1024 * 1024
-_PAGES_NOTED: Final = 4
+_PAGES_NOTED: Final = 3
 
 
 class State(IntEnum):

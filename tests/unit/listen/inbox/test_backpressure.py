@@ -1,11 +1,12 @@
 """Deliveries wait for the forwards before them, but for no target that is slow or away."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager
 from typing import Any
 
-from svc.listen.inbox.commit import InboxWriter
+from simulation.virtual_loop import VirtualLoop
+from svc.listen.inbox.commit import Backpressure, InboxWriter
 from svc.listen.inbox.interfaces import StoreResult
 from unit.listen.inbox.test_commit import (
     FakeQuickInbox,
@@ -18,6 +19,7 @@ from unit.listen.inbox.test_commit import (
 )
 
 MANY = 257  # one more than may be on their way before a group has to wait
+OPEN = StoreResult(1, duplicate=False, again=False, open=True)
 
 
 @asynccontextmanager
@@ -85,6 +87,60 @@ async def test_slow_target_is_not_waited_for() -> None:
             keep(writer, number, told)
             await turns()
         assert told[MANY:] == [1001, 1002, 1003]  # with that one there are too many again
+
+
+def test_wait_goes_on_while_many_events_end() -> None:
+    """What is not waited for is read back: a laptop read each of a night's events twice."""
+
+    async def play() -> None:
+        pressure, told = with_open(MANY + 128)
+        assert pressure.holds()
+        for wait in range(2):
+            pressure.note_ended(64)
+            await asyncio.sleep(0.1)
+            assert (pressure.holding, told) == (True, []), wait
+        await asyncio.sleep(0.2)  # and nothing ends
+        assert (pressure.holding, told) == (False, ["go"])
+
+    in_a_moment(play)
+
+
+def test_slow_target_is_waited_for_again_once_many_events_have_ended() -> None:
+    """At its start a target may be slow, and then it keeps up."""
+
+    async def play() -> None:
+        pressure, told = with_open(2 * MANY)
+        assert pressure.holds()
+        await asyncio.sleep(0.2)
+        assert told == ["go"]
+        pressure.note_ended(63)
+        pressure.note_stored([OPEN])
+        assert not pressure.holds()
+        pressure.note_ended(1)
+        pressure.note_stored([])  # of results alone: what was waited for is still to go
+        assert not pressure.holds()
+        pressure.note_stored([OPEN])
+        assert pressure.holds()
+        pressure.release()
+
+    in_a_moment(play)
+
+
+def in_a_moment(play: Callable[[], Coroutine[Any, Any, None]]) -> None:
+    """Plays it in a loop whose time jumps to the next timer."""
+    loop = VirtualLoop()
+    try:
+        loop.run_until_complete(play())
+    finally:
+        loop.close()
+
+
+def with_open(events: int) -> tuple[Backpressure, list[str]]:
+    """A pressure of so many events; when it lets a group go, it is told."""
+    told = list[str]()
+    pressure = Backpressure(lambda: told.append("go"))
+    pressure.note_stored([OPEN] * events)
+    return pressure, told
 
 
 async def test_copies_and_what_is_not_forwarded_are_no_burden() -> None:
