@@ -248,7 +248,10 @@ def _stop_edited(run: StoppedRun) -> Conflict:
     is_done = before.known is Known.DONE
     was = "done" if is_done else "refused, though not by the service itself,"
     what = f"the row that made {before.object_id}" if is_done else f"row {before.row} as it was"
-    look = f"See what is done: svc get {before.object_id}" if is_done else _PUT_BACK
+    same = (
+        f"See what is done: svc get {before.object_id}; if that is this row, put it back as it was"
+    )
+    look = same if is_done else _PUT_BACK
     return _stop(
         f"Line {first.line} seems to be a row that was {was} and has been changed since: {both}, "
         f"and {what} is no longer in the file{more}.",

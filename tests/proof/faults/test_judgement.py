@@ -303,6 +303,8 @@ def test_a_done_row_that_was_edited_is_not_paid_again(
         "--edited",
     )
     assert "Line 2" in stopped.error["message"]
+    # What pays nobody twice is said first, and needs no option (promise R120).
+    assert 0 < stopped.error["message"].find("put it back") < stopped.error["message"].find("--")
     assert machine.ledger.effects["mark-20"] == 0
     assert run(machine, path, "--edited").json["done"] == 1
 
