@@ -30,7 +30,7 @@ from svc.delivery.journal.entry import (
 from svc.delivery.journal.journal import Journal
 from svc.delivery.journal.limits import check_amount, read_stated_charge, takes_amount
 from svc.delivery.journal.stored import restore_call, store_call
-from svc.delivery.journal.transaction import Like
+from svc.delivery.journal.transaction import RECENT_SECONDS, Like
 from svc.delivery.policy import CommandDecision, CommandState, decide_command
 from svc.delivery.rows import RowJob
 from svc.errors import Conflict, Forbidden, LocalError, StopRequest, SvcError
@@ -39,8 +39,6 @@ from svc.state import LOST
 
 # What a process that was told to end still waits for a journal that another one holds.
 _SHORT_SECONDS: Final = 0.1
-# The same command within so many seconds of its effect is told, and in live mode refused.
-RECENT_SECONDS: Final = 600
 
 
 class BrokenOffError(Exception):
@@ -229,7 +227,9 @@ def choose_command(
     if decision is CommandDecision.STOP_MEANWHILE:
         raise refusals.DONE_MEANWHILE.about(intent, format_command)
     if decision is CommandDecision.STOP_RECENT:
-        raise refusals.DONE_RECENTLY.about(intent, format_command)
+        is_same = intent.likeness == asked.likeness
+        refusal = refusals.DONE_RECENTLY if is_same else refusals.REWORDED_RECENTLY
+        raise refusal.about(intent, format_command)
     if decision is CommandDecision.NOTE:
         note(refusals.note_recent(intent))
     return intent if decision is CommandDecision.SAME_KEY else None
@@ -251,6 +251,7 @@ def _command_state(
         # What was done after now, was done by a clock that was ahead; when, is not known.
         is_meanwhile=(
             asked.requested_at is not None
+            and intent.likeness == asked.likeness
             and asked.requested_at <= settled_at <= now + CLOCK_STEP_SECONDS
         ),
         is_recent=now - settled_at < RECENT_SECONDS,

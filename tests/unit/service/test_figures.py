@@ -44,7 +44,11 @@ def test_every_name_leads_to_a_figure() -> None:
 CHANGED = (
     ("delivery/journal/journal.py", "KEPT_SECONDS: Final = 90 ", "KEPT_SECONDS: Final = 30 "),
     ("delivery/plan.py", "EFFECT_OLD_SECONDS: Final = 12 ", "EFFECT_OLD_SECONDS: Final = 5 "),
-    ("delivery/send.py", "RECENT_SECONDS: Final = 600", "RECENT_SECONDS: Final = 1260"),
+    (
+        "delivery/journal/transaction.py",
+        "RECENT_SECONDS: Final = 600",
+        "RECENT_SECONDS: Final = 1260",
+    ),
     ("client/retry.py", "KEY_SAFE_SECONDS = 23 ", "KEY_SAFE_SECONDS = 21 "),
     ("service/facts.py", "LIMIT_DEFAULT: Final = 25", "LIMIT_DEFAULT: Final = 35"),
     ("service/facts.py", "RETENTION_SECONDS: Final = 24 ", "RETENTION_SECONDS: Final = 22 "),

@@ -24,7 +24,7 @@ FIGURES: Final = {
     "signature_minutes": ("svc.service.facts", "SIGNATURE_TOLERANCE_SECONDS", _MINUTE),
     "key_hours": ("svc.client.retry", "KEY_SAFE_SECONDS", _HOUR),
     "request_days": ("svc.delivery.journal.journal", "KEPT_SECONDS", _DAY),
-    "recent_minutes": ("svc.delivery.send", "RECENT_SECONDS", _MINUTE),
+    "recent_minutes": ("svc.delivery.journal.transaction", "RECENT_SECONDS", _MINUTE),
     "done_hours": ("svc.delivery.plan", "EFFECT_OLD_SECONDS", _HOUR),
     "duplicate_days": ("svc.delivery.journal.batches", "DUPLICATE_SECONDS", _DAY),
     "forwarded_days": ("svc.listen.inbox.forgetting", "KEEP_SECONDS", _DAY),

@@ -134,6 +134,10 @@ DONE_RECENTLY: Final = SendRefusal(  # promise R115: less than ten minutes ago, 
     _DONE % "a moment ago, at {r.ended}",
     "See it: {r.look}; to do it a second time, add --new-request",
 )
+REWORDED_RECENTLY: Final = DONE_RECENTLY._replace(
+    message="A request that may be the same in other words ({r.what}, of the same amount) was "
+    "carried out a moment ago, at {r.ended}{r.as_made}. Nothing was sent now."
+)
 DONE_ANEW: Final = SendRefusal(  # promise R91
     "request_settled",
     _DONE % "by another one, begun later at {r.begun}",

@@ -34,6 +34,8 @@ from svc.delivery.journal.stored import Scope, Stored, digests_of, store_call
 from svc.delivery.likeness import are_told_apart, place_of, read_effect, read_marks
 from svc.state import Tx
 
+# A command that is given once more within so many seconds of its effect is told.
+RECENT_SECONDS: Final = 600
 _PIECE: Final = 500  # parameters of one statement
 UNRESOLVED = "state IN ('open', 'unknown')"
 SELECT = "SELECT * FROM requests"
@@ -49,8 +51,12 @@ _SINCE = f"{SELECT} WHERE state = 'done' AND likeness = ? AND seq > ? ORDER BY s
 _UNAWARE = f"""{SELECT} WHERE state = 'done' AND coalesce(error_code, '') != '{OBJECT_FAILED}'
   AND likeness = ? AND seq < ? AND created_at > ? + 1
   AND (batch_id IS NOT ? OR batch_row IS NULL) ORDER BY seq DESC LIMIT 1"""
-# What is unresolved and moves the same amount; few requests are unresolved.
-_OPEN_MOVES = f"{SELECT} WHERE {UNRESOLVED} AND amount = ? AND mode = ? ORDER BY seq DESC"
+# What is unresolved, as few requests are, or was done a moment ago; of these, what moves the same.
+_LATELY = """
+SELECT seq FROM requests WHERE state IN ('open', 'unknown') UNION ALL
+SELECT seq FROM requests WHERE settled_at > ? AND state = 'done'
+  AND batch_id IS NULL AND state IN ('done', 'refused', 'not_sent') AND key_given = 0"""
+_MOVES = f"{SELECT} WHERE seq IN ({_LATELY}) AND amount = ? AND mode = ? ORDER BY seq DESC"
 # Who is about to send the same as a row of a list.
 RESERVED = """
 SELECT name, lease, key_hint FROM reservations JOIN batches ON batches.id = batch_id
@@ -131,7 +137,8 @@ class JournalTransaction(NamedTuple):
     def likes(self, asked: NewIntent) -> list[Like]:
         """Finds duplicates that may be of the same account, the newest first (R5, R91).
 
-        Unresolved requests that may be the same in other words follow (R115).
+        What may be the same in other words follows: what is unresolved, and what a single command
+        did a moment ago (R115).
         """
         found = map(intent_of, self.tx.rows(LIKE, (asked.likeness, asked.likeness)))
         return [
@@ -141,11 +148,12 @@ class JournalTransaction(NamedTuple):
         ]
 
     def _find_reworded(self, asked: NewIntent) -> list[Intent]:
-        """Finds unresolved requests with the effect of one, and with no mark that differs."""
+        """Finds requests with the effect of one that may be it in other words: no mark differs."""
         kept, likeness = store_call(asked.call, asked.prepared), asked.likeness
         said, key = _charge_of(asked, kept), kept.idempotency_key if asked.key_given else None
         effect = read_effect(kept.path, kept.encoding, kept.body, said.amount)
-        rows = self.tx.rows(_OPEN_MOVES, (said.amount, asked.scope.mode)) if effect else []
+        since = self.now - RECENT_SECONDS
+        rows = self.tx.rows(_MOVES, (since, said.amount, asked.scope.mode)) if effect else []
         marks = read_marks(kept.path, kept.encoding, kept.body, row_id=None, key=key)
         here = place_of(asked.scope.base_url)
         return [

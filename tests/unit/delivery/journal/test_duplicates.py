@@ -1,5 +1,7 @@
 """The same request again, and a key again: what is refused, what is begun anew (promises R4, R5)."""
 
+from collections.abc import Sequence
+
 import pytest
 
 from support.calls import refunds
@@ -58,6 +60,34 @@ def test_an_unresolved_request_stops_the_same_in_other_words(
         assert (caught.value.code, caught.value.request) == ("request_unresolved", first.id)
         assert f"svc requests resume {first.id}" in (caught.value.hint or "")
     assert record(intents, second, new_request=stops).sendings == 1
+
+
+@pytest.mark.parametrize(
+    ("mode", "seconds", "told"),
+    [("live", 599, "stops"), ("test", 599, "notes"), ("live", 601, "")],
+)
+def test_what_was_done_a_moment_ago_in_other_words_is_told(
+    intents: Journal, clock: ManualClock, mode: str, seconds: float, told: str
+) -> None:
+    """R115: a payout whose name is corrected once it was made is a second payout."""
+    scope = SCOPE._replace(mode=mode)
+    first = record(intents, asked(scope=scope))
+    end(intents, first, "done")
+    clock.advance(seconds)
+    worded = refunds.create({"payment": "pay_1", "amount": 4999, "reason": "duplicate"})
+    second = asked(worded, "key-2", scope, requested_at=clock.now() - 5)
+    notes: list[str] = []
+
+    def choose(likes: Sequence[Like]) -> Intent | None:
+        return choose_command(second, likes, clock.now(), format_full_command, notes.append)
+
+    if told == "stops":
+        with pytest.raises(Conflict, match=r"in other words.* a moment ago, at") as caught:
+            intents.record(second, choose)
+        assert "--new-request" in (caught.value.hint or "")
+    else:
+        assert intents.record(second, choose).sendings == 1
+    assert len(notes) == (told == "notes")
 
 
 def test_own_keys_tell_requests_of_one_effect_apart(intents: Journal) -> None:
