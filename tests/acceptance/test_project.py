@@ -4,7 +4,6 @@ import re
 import tomllib
 from importlib import import_module
 from importlib.metadata import Distribution, distribution
-from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +12,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 import svc
+from support.running import build_script
 
 ROOT = Path(svc.__file__).parents[2]
 CHANGES = ROOT / ".changes"
@@ -22,18 +22,9 @@ pytestmark = pytest.mark.skipif(
 )
 
 
-def maker() -> Any:
-    spec = spec_from_file_location("changes_maker", ROOT / ".build" / "changes.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
 def test_the_page_and_the_readme_are_made_of_the_fragments() -> None:
     """`python3 .build/changes.py` makes them anew."""
-    made = maker()
+    made = build_script("changes")
     changes = made.versions(CHANGES)
     assert made.PAGE.read_text() == made.page(changes)
     assert made.README.read_text().endswith(f"\n## Changes\n\n{made.section(changes)}")
@@ -51,12 +42,12 @@ def test_versions_go_from_the_newest_and_what_scripts_notice_goes_first(tmp_path
         file = tmp_path / f"{name}.md"
         file.parent.mkdir(exist_ok=True)
         file.write_text(f"{text}\n")
-    found = maker().versions(tmp_path)
+    found = build_script("changes").versions(tmp_path)
     assert [name for name, _ in found] == ["next", "0.10.0", "0.9.0"]
     assert found[0][1] == [("changed", "Four."), ("fixed", "Three.")]
     (tmp_path / "next" / "c.md").write_text("Some news\n")
     with pytest.raises(ValueError, match="one line is wanted"):
-        maker().versions(tmp_path)
+        build_script("changes").versions(tmp_path)
 
 
 def test_the_workflow_runs_every_python_that_is_promised_with_no_more_rights_than_it_needs() -> (

@@ -1,5 +1,6 @@
 """The real program and a real sandbox, for tests to run and to look into."""
 
+import importlib.util
 import io
 import json
 import os
@@ -9,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from http.client import HTTPConnection
+from pathlib import Path
 from typing import Any, Final
 from unittest.mock import patch
 
@@ -184,3 +186,17 @@ class Sandbox:
             return json.loads(connection.getresponse().read())
         finally:
             connection.close()
+
+
+BUILD: Final = Path(__file__).parents[2] / ".build"
+
+
+@cache
+def build_script(name: str) -> Any:
+    """A script that writes what the repository holds and the program does not run, as a module."""
+    spec = importlib.util.spec_from_file_location(f"{name}_maker", BUILD / f"{name}.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module

@@ -1,8 +1,8 @@
 """The command tree as data, and the shell scripts that complete it without starting Python.
 
-Begin with `tree.py`, the types of commands, options and values. `shells.py` writes the tree into
-the engine of each shell. This module reads the generated scripts. Only `svc.cli` imports this room;
-it fills the tree from its parsers.
+Begin with `tree.py`, the types of commands, options and values. This module reads the scripts,
+which `.build/completions.py` writes. Only `svc.cli` imports this room; it fills the tree from its
+parsers.
 
 Promises, such as "promise R1", stand by their numbers in tests/PROMISES.md.
 """

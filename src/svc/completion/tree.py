@@ -1,7 +1,7 @@
 """Types for the command tree as data: commands, options, arguments and their values.
 
-`cli.commands.tree` fills a `Tree` from the real parsers; `svc commands` prints it, and `shells`
-writes it into the completion scripts.
+`cli.commands.tree` fills a `Tree` from the real parsers; `svc commands` prints it, and
+`.build/completions.py` makes the completion scripts of it.
 """
 
 from collections.abc import Iterator

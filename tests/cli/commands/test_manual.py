@@ -3,17 +3,15 @@
 If not: svc commands -o json | python3 .build/manual.py
 """
 
-import importlib.util
 import os
 import re
 import subprocess
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from support.running import command_tree
+from support.running import build_script, command_tree
 from svc.cli.commands import document
 from svc.cli.framework.registry import COMMANDS
 
@@ -22,20 +20,10 @@ MAN = ROOT / ".build" / "man1"
 NAMES = ["svc.1", *(f"svc-{name}.1" for name in COMMANDS)]
 
 
-@cache
-def maker() -> Any:
-    spec = importlib.util.spec_from_file_location("manual", ROOT / ".build" / "manual.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
 def test_the_pages_are_those_of_the_commands_that_there_are() -> None:
     """Nothing is stored that the parsers do not say."""
     stored = {page.name: page.read_text(encoding="utf-8") for page in MAN.iterdir()}
-    made = maker().pages(document(command_tree()))
+    made = build_script("manual").pages(document(command_tree()))
     assert sorted(stored) == sorted(made) == sorted(NAMES)
     assert [name for name in NAMES if stored[name] != made[name]] == []
 
@@ -95,7 +83,7 @@ def test_no_text_of_a_command_is_taken_for_a_request_to_roff(tmp_path: Path) -> 
     command = {**odd, **empty, "section": "Odd"}
     names = ("own", "request", "list", "preview", "global")
     groups: dict[str, list[Any]] = {name: [] for name in names}
-    made = maker().pages(
+    made = build_script("manual").pages(
         {"commands": [command], "options": groups, "environment": [], "exit_codes": []}
     )
     page = tmp_path / "svc-odd.1"

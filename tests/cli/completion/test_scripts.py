@@ -10,18 +10,17 @@ from pathlib import Path
 import pytest
 
 from cli.completion.terminal import ROOT, SCRIPTS
-from support.running import Svc
-from svc.cli.commands import tree
+from support.running import Svc, build_script
 from svc.completion import SHELLS
 from svc.money import CURRENCIES
 from svc.service.facts import COUNTRIES, EVENT_TYPES
 
-scripts = cache(tree.scripts)
+scripts = cache(build_script("completions").scripts)
 
 
 @pytest.mark.parametrize("name", SHELLS.values())
 def test_checked_in_script_is_the_one_that_is_generated(name: str) -> None:
-    """If not: python -m svc.cli.commands.tree completions."""
+    """If not: python .build/completions.py completions."""
     assert (SCRIPTS / name).read_text(encoding="utf-8") == scripts()[name]
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from svc.completion.shells import kind_of
+from support.running import build_script
 from svc.completion.tree import Values
 
 
@@ -18,4 +18,4 @@ from svc.completion.tree import Values
 )
 def test_a_kind_says_in_a_few_letters_what_fits(values: Values, kind: str) -> None:
     """The shells split it at its commas."""
-    assert kind_of(values) == kind
+    assert build_script("completions").kind_of(values) == kind

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from support.running import BUILD
 from unit.service.copies import Copy
 
 SHIPPING_METHOD = """\
@@ -75,7 +76,7 @@ def test_a_new_field_is_one_statement(tmp_path: Path) -> None:
     assert '"--shipping-method"' in copy.svc("commands -o json")
     folder = tmp_path / "completions"
     folder.mkdir()
-    copy.python("-m", "svc.cli.commands.tree", str(folder))
+    copy.python(str(BUILD / "completions.py"), str(folder))
     assert all("shipping-method" in each.read_text() for each in folder.iterdir())
     assert "pickup" in (folder / "svc.bash").read_text()
 

@@ -1,13 +1,10 @@
 """Reads the real parsers into a `Tree` of commands and options; imports every command.
 
-`svc commands` prints the tree. `python -m svc.cli.commands.tree FOLDER` writes the completion
-scripts that `svc.completion` makes of it; a test compares them with the folder `completions` of the
-project. `values` says which values each parameter can have.
+`svc commands` prints the tree, `svc mcp` makes its tools of it, and `.build/completions.py` the
+completion scripts. `values` says which values each parameter can have.
 """
 
-import sys
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any, Final
 
 import typer
@@ -17,7 +14,6 @@ from svc.cli.framework.help_page import read_taken
 from svc.cli.framework.options import options_of
 from svc.cli.framework.registry import COMMANDS, EVENT_VERBS, SHORT_NAMES, load
 from svc.client.options import RequestOption
-from svc.completion import SHELLS
 from svc.completion.tree import ANYTHING, Argument, Command, Option, OptionGroup, Tree, Type
 
 _PANELS: Final[dict[str, OptionGroup]] = {
@@ -154,16 +150,3 @@ def _argument(command: str, param: Any) -> Argument:
 def _summary(help_text: str) -> str:
     """The first line of a help text, which the lists of help show."""
     return help_text.partition("\n")[0].strip()
-
-
-def scripts() -> dict[str, str]:
-    """Every completion script by the name of its file, as the parsers are now."""
-    from svc.completion.shells import script
-
-    known = tree()
-    return {name: script(shell, known) for shell, name in SHELLS.items()}
-
-
-if __name__ == "__main__":
-    for name, text in scripts().items():
-        Path(sys.argv[1], name).write_text(text, encoding="utf-8", newline="\n")

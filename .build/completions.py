@@ -1,4 +1,4 @@
-"""Writes the completion script of each shell: its engine, with the command tree as shell code.
+"""Completion scripts of what the parsers say: a shell's engine, with the command tree as its code.
 
 An engine is the whole script in the shell's own language, but for lines that begin with `@`: they
 are repeated for each long name, set of words, command, combination of shared options or group of
@@ -9,16 +9,19 @@ path, `p` a profile, `w.NAME` a word of the set of that name, `i.ord_|pay_` the 
 was shown lately. Several kinds are joined by commas. A leading `+` means repeatable, a leading `%`
 that the value is optional.
 
-`script` takes the name of a shell and the tree, and returns the script's text. It runs when a
-developer calls `python -m svc.cli.commands.tree completions` after a change of commands or options,
-not when a user completes a word; the scripts are committed, and a test compares them.
+A developer writes them again after a change of commands or options; a test compares them:
+
+    python .build/completions.py completions
 """
 
 import re
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from importlib.resources import files
+from pathlib import Path
 from typing import Final, NamedTuple
 
+from svc.cli.commands.tree import tree
+from svc.completion import SHELLS
 from svc.completion.tree import Command, Option, Tree, Values
 
 Words = tuple[tuple[str, str], ...]
@@ -26,6 +29,7 @@ Spec = tuple[str, str, str]  # a name that begins with a dash, its kind, its hel
 
 # Not that of an ellipsis.
 _FULL_STOP: Final = re.compile(r"(?<=[^.][.]) ")
+_ENGINES: Final = Path(__file__).parent / "engines"
 _REPEATED: Final = re.compile(r"(?m)^(?:@(\w+) .*\n)(?:^@\1 .*\n)*")
 
 
@@ -39,15 +43,15 @@ class Dialect(NamedTuple):
     groups: Callable[[Iterable[str]], str]
 
 
-def script(shell: str, tree: Tree) -> str:
+def script(shell: str, known: Tree) -> str:
     """Returns the completion script of bash, zsh, fish or powershell.
 
     Raises:
         ValueError: two different sets of words have the same name.
     """
     name, dialect = _SHELLS[shell]
-    engine = files("svc.completion").joinpath(name).read_text(encoding="utf-8")
-    values = _list_values(tree, dialect)
+    engine = (_ENGINES / name).read_text(encoding="utf-8")
+    values = _list_values(known, dialect)
 
     def repeat(found: re.Match[str]) -> str:
         lines = found[0].replace(f"@{found[1]} ", "")
@@ -59,17 +63,17 @@ def script(shell: str, tree: Tree) -> str:
     return _REPEATED.sub(repeat, engine)
 
 
-def _list_values(tree: Tree, dialect: Dialect) -> Mapping[str, list[dict[str, str]]]:
+def _list_values(known: Tree, dialect: Dialect) -> Mapping[str, list[dict[str, str]]]:
     """What the lines of an engine are repeated for, and what is filled in each time."""
-    commands = list(tree.root.walk())
-    shared = {group: _specs(options) for group, options in tree.shared.items()}
+    commands = list(known.root.walk())
+    shared = {group: _specs(options) for group, options in known.shared.items()}
     return {
         "long_names": [
             {"short": word, "name": command.name} for command in commands for word in command.short
         ],
         "words": [
             {"name": name, "words": dialect.words(words)}
-            for name, words in _sets_of_words(tree, commands).items()
+            for name, words in _sets_of_words(known, commands).items()
         ],
         "commands": [
             {
@@ -129,9 +133,9 @@ def kind_of(values: Values) -> str:
     return ",".join(kind for kind in kinds if kind) or "t"
 
 
-def _sets_of_words(tree: Tree, commands: list[Command]) -> dict[str, Words]:
+def _sets_of_words(known: Tree, commands: list[Command]) -> dict[str, Words]:
     found: dict[str, Words] = {}
-    every = [option.values for command in commands for option in tree.options_of(command)]
+    every = [option.values for command in commands for option in known.options_of(command)]
     every += [argument.values for command in commands for argument in command.arguments]
     for values in every:
         if values.words and found.setdefault(values.name, values.words) != values.words:
@@ -238,3 +242,14 @@ _SHELLS: Final = {
         ),
     ),
 }
+
+
+def scripts() -> dict[str, str]:
+    """Every completion script by the name of its file, as the parsers are now."""
+    known = tree()
+    return {name: script(shell, known) for shell, name in SHELLS.items()}
+
+
+if __name__ == "__main__":
+    for name, text in scripts().items():
+        Path(sys.argv[1], name).write_text(text, encoding="utf-8", newline="\n")
