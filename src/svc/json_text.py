@@ -2,11 +2,13 @@
 
 Used for every answer of the service (`client.reply`, `client.refusal`), for the entries of a list
 that are printed (`render.json_format`), and by `parse_given` for the JSON that a user gives
-(options, bodies, rows of a batch).
+(options, bodies, rows of a batch). The listener reads payloads and other programs' texts, which are
+no more than looked at, by `parse_any`.
 """
 
 import re
 from collections.abc import Callable, Iterator
+from json import loads
 from json.decoder import JSONDecodeError, JSONDecoder
 from operator import itemgetter
 from typing import Any, Self
@@ -137,6 +139,17 @@ def parse_given(text: str, *, in_order: bool = False) -> Any:
         raise NotJson("it is nested too deeply") from None
     except ValueError as error:  # NotJson is one
         raise NotJson(str(error)) from None
+
+
+def parse_any(data: bytes | str) -> Any:
+    """Parses what a stranger has written as `json.loads` does.
+
+    None for `null` and where it is no JSON, no UTF-8, or of absurd numbers or nesting.
+    """
+    try:
+        return loads(data)
+    except (ValueError, RecursionError):
+        return None
 
 
 def parse_list(text: str) -> tuple[Any, tuple[str, ...]]:

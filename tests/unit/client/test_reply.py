@@ -26,7 +26,7 @@ from svc.client.reply import (
 from svc.client.retry import AttemptResult, Meaning
 from svc.delivery.journal.entry import settle_by_error
 from svc.errors import ReplyContradiction
-from svc.json_text import NotJson, parse_given, parse_list
+from svc.json_text import NotJson, parse_any, parse_given, parse_list
 from svc.service.facts import SANDBOX_TIME_HEADER, SANDBOX_WORLD_HEADER
 
 ORDER = {"id": "ord_1", "object": "order"}
@@ -533,3 +533,21 @@ def test_what_another_request_has_made_was_not_made_by_this_one(
     assert asked == ([(data["id"], "w_7")] if call.creates else [])
     assert classify(reply(data), call, 0.0).meaning is Meaning.DONE
     assert ("ord_1, which another request has made" in found.detail) is (meaning is Meaning.FOREIGN)
+
+
+@pytest.mark.parametrize(
+    ("data", "value"),
+    [
+        (b'{"a": [1, "\xc3\xa4"]}', {"a": [1, "ä"]}),
+        ("[1.50]", [1.5]),
+        (b"null", None),
+        (b"", None),
+        (b"<html>", None),
+        (b"\xff", None),
+        ("[" * 100_000, None),
+        ("9" * 10_000, None),
+    ],
+)
+def test_what_strangers_write_is_a_value_or_nothing(data: bytes | str, value: object) -> None:
+    """R46, R54: whatever a sender, a target or a program has written, it is only looked at."""
+    assert parse_any(data) == value

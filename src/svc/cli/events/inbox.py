@@ -21,6 +21,7 @@ from svc.cli.framework.control import moments, sandbox_clock
 from svc.cli.framework.options import EVENT_ID, flag, option
 from svc.cli.framework.session import Session
 from svc.errors import NotFound
+from svc.json_text import parse_any
 from svc.listen.endpoints import EndpointTable
 from svc.listen.inbox.history import Content, InboxEntry, InboxFilter, InboxHistory, InboxScope
 from svc.listen.output_records import iso
@@ -161,7 +162,7 @@ def _show_whole(archive: InboxHistory, entry: InboxEntry, content: Content) -> d
         **_show_brief(entry),
         "verified": True,
         "headers": dict(pairs),
-        "payload": _parse(content.body),
+        "payload": parse_any(content.body),
         "payload_base64": base64.b64encode(content.body).decode(),
         "targets": [
             {**asdict(one), "next_at": None if one.next_at is None else iso(one.next_at)}
@@ -178,10 +179,3 @@ def _show_whole(archive: InboxHistory, entry: InboxEntry, content: Content) -> d
             for row in archive.forwards(entry)
         ],
     }
-
-
-def _parse(body: bytes) -> Any:
-    try:
-        return json.loads(body)
-    except (ValueError, RecursionError):
-        return None

@@ -20,6 +20,7 @@ from svc.cli.framework.options import option
 from svc.cli.framework.session import Session
 from svc.client.call import check_id
 from svc.errors import UsageError, build_wrong_choice
+from svc.json_text import parse_any
 from svc.listen.commands import CommandTarget
 from svc.listen.plan import ListenerPlan
 from svc.listen.routes import AnyTarget
@@ -261,7 +262,6 @@ def content_filter(where: str | None, text: str | None, object_id: str | None) -
 
 def _decode_body(body: bytes) -> str:
     """A body as a person reads it, without JSON's escapes."""
-    try:
-        return json.dumps(json.loads(body), ensure_ascii=False)
-    except (ValueError, RecursionError):
-        return body.decode("utf-8", "replace")
+    found = parse_any(body)
+    plain = body.decode("utf-8", "replace")
+    return plain if found is None else json.dumps(found, ensure_ascii=False)

@@ -4,13 +4,13 @@
 """
 
 import asyncio
-import json
 from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, Final, Literal, NamedTuple
 
 from svc.api_keys import fingerprint
 from svc.errors import CheckFailed, UsageError
+from svc.json_text import parse_any
 from svc.listen.examine.effects import (
     Effects,
     compare_outputs,
@@ -402,8 +402,5 @@ def _find_advice(replies: Sequence[TargetReply]) -> str | None:
 
 
 def _tells_error(reply: TargetReply) -> bool:
-    try:
-        body = json.loads(reply.body)
-    except ValueError:
-        return False
+    body = parse_any(reply.body)
     return isinstance(body, dict) and any(body.get(name) for name in ("error", "errors"))

@@ -7,12 +7,12 @@ event itself stays in the log.
 `svc events log failed` calls it.
 """
 
-import json
 from collections.abc import AsyncIterator
 from dataclasses import asdict, dataclass
 from typing import Any, Final
 
 from svc.errors import CheckFailed, LocalError, NotFound
+from svc.json_text import parse_any
 from svc.listen.log.connection import LogConnection, Message, decode
 from svc.listen.log.errors import LogRefusal, is_missing
 from svc.listen.log.messages import Trust, Unreadable, check_proof, id_of, put_again
@@ -132,9 +132,6 @@ async def _read_noted(connection: LogConnection, mode: Mode) -> AsyncIterator[Se
 
 
 def _note_of(body: bytes) -> dict[str, Any] | None:
-    try:
-        note = json.loads(body)
-    except ValueError:
-        return None
+    note = parse_any(body)
     known = isinstance(note, dict) and str(note.get("consumer", "")).startswith(GROUP_PREFIX)
     return note if known and isinstance(note.get("stream_seq"), int) else None

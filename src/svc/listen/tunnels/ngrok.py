@@ -3,10 +3,10 @@
 `svc events listen` chooses it by `--tunnel ngrok`, or by itself; `tunnel` keeps it up.
 """
 
-import json
 from dataclasses import dataclass
 from typing import Any, ClassVar, Final
 
+from svc.json_text import parse_any
 from svc.listen.tunnels.provider import Down, LogReader, TunnelSign, Up
 
 _LOST: Final = (
@@ -45,8 +45,8 @@ class NgrokReader(LogReader):
         self._address: str | None = None
 
     def read(self, line: str) -> TunnelSign | None:
-        fields = _fields(line)
-        if fields is None:
+        fields = parse_any(line)
+        if not isinstance(fields, dict):
             self._trouble = line.strip() or self._trouble
             return None
         message, error = str(fields.get("msg", "")), _first_line(fields.get("err"))
@@ -66,14 +66,6 @@ class NgrokReader(LogReader):
         elif message != "client session established":
             return None
         return Up(self._address) if self._address else None
-
-
-def _fields(line: str) -> dict[str, Any] | None:
-    try:
-        fields = json.loads(line)
-    except ValueError:
-        return None
-    return fields if isinstance(fields, dict) else None
 
 
 def _first_line(error: object) -> str:

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from svc.errors import SignatureError
+from svc.json_text import parse_any
 from svc.render.dump import TOKEN
 from svc.service.facts import SECRET_PREFIX
 
@@ -104,10 +105,7 @@ def _likely(body: bytes) -> str:
     """What cannot be proven: how the body looks says which of the two it probably is."""
     if not body:
         return f"No signature fits: the body is empty, so it was lost on the way{_RAW}."
-    try:
-        value = json.loads(body)
-    except (ValueError, RecursionError):
-        value = None
+    value = parse_any(body)
     if not isinstance(value, dict):
         why = "the body is no JSON object"
     elif len(value) > 1 and list(value) == sorted(value):
@@ -162,10 +160,9 @@ def _bodies(body: bytes) -> Iterator[tuple[bytes, str]]:
 def _list_wrapped(body: bytes) -> Iterator[tuple[bytes, str]]:
     with suppress(ValueError):
         yield base64.b64decode(body, validate=True), "it was encoded in base64"
-    with suppress(ValueError, RecursionError):
-        inner = json.loads(body)
-        if isinstance(inner, str):
-            yield inner.encode("utf-8", "replace"), "it was put into a JSON string"
+    inner = parse_any(body)
+    if isinstance(inner, str):
+        yield inner.encode("utf-8", "replace"), "it was put into a JSON string"
 
 
 def _encode(text: str) -> Iterator[tuple[bytes, str]]:

@@ -15,6 +15,7 @@ from typing import Any, Final
 
 from svc import signature
 from svc.errors import SignatureError
+from svc.json_text import parse_any
 from svc.listen.http.requests import HttpRequest
 from svc.listen.http.wire import Header
 from svc.listen.output_records import Rejected
@@ -124,17 +125,11 @@ def _json_object(body: bytes) -> dict[str, Any]:
     try:
         text = body.decode()
         value, end = _decode(text)
+        in_doubt = end != len(text)
     except (ValueError, RecursionError):
-        return _json_in_doubt(body)
-    return value if end == len(text) and isinstance(value, dict) else _json_in_doubt(body)
-
-
-def _json_in_doubt(body: bytes) -> dict[str, Any]:
-    """Reads as json.loads does what is not one object in plain UTF-8 and nothing else."""
-    try:
-        value = json.loads(body)
-    except (ValueError, RecursionError):  # not JSON, not UTF-8, absurd numbers, absurd nesting
-        return {}
+        in_doubt = True
+    if in_doubt:  # white space around it, another encoding, or no JSON
+        value = parse_any(body)
     return value if isinstance(value, dict) else {}
 
 

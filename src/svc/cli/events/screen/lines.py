@@ -7,8 +7,9 @@ method of `HumanLines` for its kind: a record in, lines of text out.
 import json
 import re
 from dataclasses import dataclass
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
+from svc.json_text import parse_any
 from svc.listen.commands import PREFIX
 from svc.listen.output_records import (
     BugMet,
@@ -348,9 +349,9 @@ def _status(record: Forwarded) -> str:
 
 
 def _show_payload(payload: bytes) -> str:
-    try:
-        text = json.dumps(json.loads(payload), indent=2)  # ASCII only: nothing acts on a terminal
-    except (ValueError, RecursionError):
+    found = parse_any(payload)
+    text = json.dumps(found, indent=2)  # ASCII only: nothing acts on a terminal
+    if found is None:
         text = one_line(payload.decode("utf-8", "replace"))
     return "".join(f"    {line}\n" for line in text.splitlines())
 
@@ -399,10 +400,7 @@ def _strip_markup(markup: str) -> str:
 
 
 def _message_of(text: str) -> str:
-    try:
-        found: Any = json.loads(text)
-    except (ValueError, RecursionError):
-        return ""
+    found = parse_any(text)
     while isinstance(found, dict):
         found = next((found[name] for name in _SAYING if name in found), "")
     return found if isinstance(found, str) else ""

@@ -11,6 +11,7 @@ from json.encoder import encode_basestring_ascii as _text
 from typing import Final
 
 from svc.cli.events.options import EventPart
+from svc.json_text import parse_any
 from svc.listen.output_records import EventReceived, Forwarded, ListenerRecord, iso
 from svc.redaction import redact
 from svc.render.writer import Writer
@@ -65,14 +66,6 @@ def _mask_text(text: str) -> str:
 _mask_usual: Final = lru_cache(maxsize=64)(_mask_text)
 
 
-def _compact(payload: bytes) -> str:
-    """Gives an event as JSON in one line; null for bytes that are none, which may be signed too."""
-    try:
-        return _ENCODE(json.loads(payload))
-    except (ValueError, RecursionError):
-        return "null"
-
-
 class JsonRecords:
     """Prints records as NDJSON lines, or with `array` as the elements of one JSON array.
 
@@ -108,7 +101,8 @@ class JsonRecords:
             return
         line = as_ndjson(record)
         if self._shown == "payload" and isinstance(record, EventReceived):
-            line = f'{line.rstrip()[:-1]},"payload":{_compact(record.payload)}}}\n'
+            # Null for bytes that are no JSON, which may be signed too.
+            line = f'{line.rstrip()[:-1]},"payload":{_ENCODE(parse_any(record.payload))}}}\n'
         if self._array:
             line = (",\n" if self._begun else "[\n") + line.rstrip("\n")
             self._begun = True
