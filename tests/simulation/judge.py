@@ -173,9 +173,9 @@ class Judge:
             if key not in known:
                 raise ViolationError(f"{effects[0].id} was made, and the journal does not know it")
         # Another profile has a record of its own for the key, and evidence is joined by the key.
-        done = {row["idempotency_key"] for row in rows if row["state"] == "done"}
+        sent = {row["idempotency_key"] for row in rows if row["state"] not in _NEVER}
         for row in rows:
-            if row["state"] not in _NEVER or row["idempotency_key"] not in done:
+            if row["state"] not in _NEVER or row["idempotency_key"] not in sent:
                 self._true_row(row, row["idempotency_key"])
         self._as_often_as_meant()
         self._within_limits()
