@@ -135,15 +135,16 @@ def list_(
     $ svc requests list --unresolved
     $ svc requests list --operation refunds.create --since 2h
     """
-    if operation is not None and operation not in _paths():
-        raise build_wrong_choice("--operation", operation, tuple(_paths()))
+    paths = {} if operation is None else find_posted_paths()
+    if operation is not None and operation not in paths:
+        raise build_wrong_choice("--operation", operation, tuple(paths))
     begin = None
     if since is not None:
         begin = moments(session, local=True).read(since, "--since").begin.timestamp()
     about = None if object_id is None else check_id(object_id, "--object")
     with journal_of(session) as journal:
         most = None if unresolved else limit
-        path = None if operation is None else _paths()[operation]
+        path = paths.get(operation or "")
         found = journal.list(unresolved=unresolved, limit=most, since=begin, about=about, path=path)
         rows = [summary_of(one, in_flight=journal.is_in_flight(one)) for one in found]
     session.out.value(rows, kind="request")
@@ -156,7 +157,7 @@ def list_(
         session.out.hint("Settle each: svc requests resume ID")
 
 
-def _paths() -> dict[str, str]:
+def find_posted_paths() -> dict[str, str]:
     """The path of every operation that sends a POST, with `*` for an id."""
     return {
         f"{noun.word}.{action.verb}": noun.path_of(action)

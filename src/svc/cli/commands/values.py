@@ -17,6 +17,7 @@ from svc.cli.events.team import STARTS
 from svc.cli.framework.help_page import read_taken
 from svc.cli.framework.registry import COMMANDS
 from svc.cli.help.page import TOPICS
+from svc.cli.requests import find_posted_paths
 from svc.completion.tree import ANYTHING, Values
 from svc.config.model import SETTINGS
 from svc.money import CURRENCIES
@@ -147,15 +148,7 @@ _HERE: Final[Mapping[tuple[str, str], Values]] = {
     **{(f"sandbox {verb}", "--type"): _EVENT_TYPE for verb in ("events", "fault add")},
     ("events listen", "--from-start"): _words("from_start", tuple(STARTS)),
     ("events log create", "--from"): _words("from_start", tuple(STARTS)),
-    ("requests list", "--operation"): _words(
-        "posted",
-        (
-            f"{noun.word}.{action.verb}"
-            for noun in _NOUNS
-            for action in noun.actions
-            if action.method == "POST"
-        ),
-    ),
+    ("requests list", "--operation"): _words("posted", find_posted_paths()),
     **{(f"profiles {verb}", "name"): Values(profiles=True) for verb in ("use", "remove")},
     **{
         (f"config {verb}", "name"): _words("setting", tuple(SETTINGS))

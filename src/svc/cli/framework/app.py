@@ -5,8 +5,7 @@ of a GET or POST, as of the described nouns in `nouns`, have a class here. `main
 class `Root` resolves the typed words and imports one command's module only.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial, wraps
 from typing import Any, ClassVar, Final
 
@@ -41,8 +40,13 @@ class Sharing:
         self.examples, self.help = split_examples(self.help or "")
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        with complaints_about(ctx), collect(ctx, self.shared):
-            return super().parse_args(ctx, args)  # type: ignore[misc,no-any-return]
+        with collect(ctx, self.shared):
+            try:
+                return super().parse_args(ctx, args)  # type: ignore[misc,no-any-return]
+            except typer.TyperException as error:
+                if getattr(error, "ctx", ctx) is None:  # some errors come without it
+                    vars(error)["ctx"] = ctx
+                raise
 
     def make_parser(self, ctx: Any) -> Any:
         parser = super().make_parser(ctx)  # type: ignore[misc]
@@ -63,6 +67,11 @@ class Sharing:
 
         return help_of(self, ctx)
 
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        from svc.cli.framework.help_page import format_parameters
+
+        format_parameters(self, ctx, formatter)
+
 
 class Verb(Sharing, TyperCommand):
     """A command that takes the global options after its own and shows its examples in `--help`.
@@ -79,11 +88,6 @@ class Verb(Sharing, TyperCommand):
         if DEPRECATIONS:
             warn_of_deprecated(ctx.obj, ctx.command_path)
         return super().invoke(ctx)
-
-    def format_options(self, ctx: Any, formatter: Any) -> None:
-        from svc.cli.framework.help_page import format_parameters
-
-        format_parameters(self, ctx, formatter)
 
     def format_epilog(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002  the base's
         formatter.write_examples(self.examples)
@@ -138,10 +142,8 @@ class Noun(Sharing, TyperGroup):
                 formatter.write_dl(rows)
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
-        from svc.cli.framework.help_page import format_parameters
-
         self.format_commands(ctx, formatter)
-        format_parameters(self, ctx, formatter)
+        super().format_options(ctx, formatter)
 
     def format_epilog(self, ctx: Any, formatter: Any) -> None:
         formatter.write_examples(self.examples or self._examples_of_verbs(ctx))
@@ -251,17 +253,6 @@ def verb(app: typer.Typer, name: str | None = None, *, cls: type[Verb] = Verb) -
 
 # Registers a command that works while the configuration is invalid.
 works_with_invalid_config: Final = partial(verb, cls=InvalidConfigVerb)
-
-
-@contextmanager
-def complaints_about(ctx: Any) -> Iterator[None]:
-    """Adds the command to each error of the parser in the block: some errors come without it."""
-    try:
-        yield
-    except typer.TyperException as error:
-        if getattr(error, "ctx", ctx) is None:
-            vars(error)["ctx"] = ctx
-        raise
 
 
 class Root(LazyGroup):
