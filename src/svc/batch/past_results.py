@@ -51,21 +51,17 @@ class PastResults(NamedTuple):
     other: str | None = None
 
 
-class FoundBatch(NamedTuple):
-    """The batch that has written a file, and the mode of its API key, where lines tell them."""
+def find_writer(file: BinaryIO) -> tuple[str | None, str | None]:
+    """Finds the id and mode of the batch that has written a file; None for what no line tells.
 
-    batch: str | None = None
-    mode: str | None = None
-
-
-def find_writer(file: BinaryIO) -> FoundBatch:
-    """Finds the batch that has written a file, also by lines that are damaged or cut off."""
+    Lines that are damaged or cut off tell it as well.
+    """
     batch = mode = None
     for text in islice(iter(lambda: file.readline(_LINE_MAX), b""), _LOOKED_AT):
         batch, mode = batch or _WRITER.search(text), mode or _MODE.search(text)
         if batch and mode:
             break
-    return FoundBatch(*(found and found[1].decode() for found in (batch, mode)))
+    return batch and batch[1].decode(), mode and mode[1].decode()
 
 
 def read_lines(file: BinaryIO, ids: Collection[str]) -> PastResults:
@@ -79,7 +75,7 @@ def read_lines(file: BinaryIO, ids: Collection[str]) -> PastResults:
         except (ValueError, _DamagedLineError):
             is_cut = not text.endswith(b"\n")  # else no kill and no full disk has done it
             damaged += not is_cut
-            is_torn = is_cut and (len(found) > 0 or find_writer(BytesIO(text)).batch in ids)
+            is_torn = is_cut and (len(found) > 0 or find_writer(BytesIO(text))[0] in ids)
             continue
         if at and writer in ids:
             begun = min(begun or at, at)

@@ -20,7 +20,7 @@ from shlex import quote
 from types import TracebackType
 from typing import BinaryIO, Final, NamedTuple, Self
 
-from svc.batch.past_results import FoundBatch, PastResults, find_writer, read_lines
+from svc.batch.past_results import PastResults, find_writer, read_lines
 from svc.delivery.hints import TypedLine, without_options
 from svc.delivery.journal.batches import BatchName
 from svc.errors import LocalError, system_words, translate_errors
@@ -204,9 +204,9 @@ class Results:
                 raise LocalError(f"{self.path} is not a regular file.", param="--results")
             if force or not facts.st_size:
                 return
-            writer = self._read_writer()
-        if writer.batch not in self._ids:
-            raise self._build_exists(*writer)
+            writer, mode = self._read_writer()
+        if writer not in self._ids:
+            raise self._build_exists(writer, mode)
 
     def _check_folder(self) -> None:
         folder = self.path.parent
@@ -260,8 +260,8 @@ class Results:
             "--import", writer, "--results", str(self.path)
         )
 
-    def _read_writer(self) -> FoundBatch:
-        """The batch whose results the file has.
+    def _read_writer(self) -> tuple[str | None, str | None]:
+        """The id and mode of the batch whose results the file has.
 
         Raises:
             OSError: the file cannot be read.
@@ -372,7 +372,7 @@ class Results:
         try:
             facts = self.path.lstat()
             ours = self._own is not None and os.path.samestat(facts, self._own)
-            return not (ours or self._read_writer().batch in self._ids)
+            return not (ours or self._read_writer()[0] in self._ids)
         except OSError:
             return False  # what cannot be looked at cannot be written either, and that has words
 

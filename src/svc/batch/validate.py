@@ -73,9 +73,8 @@ class Validator:
         self._names = operation.columns
         self._blank_means_all = blank_means_all
         self._ignored = ignored
-        self._line_of_key = DigestIndex()
         self.id_column = None if row_id is None else column_path(row_id)
-        self._line_of_id, self._line_of_subject = DigestIndex(), DigestIndex()
+        self._lines = DigestIndex()  # of what one row alone may have
         self.left_out: dict[str, None] = {}
 
     def shape(self, read: Read | BatchRow) -> BatchRow | InvalidRow:
@@ -90,9 +89,9 @@ class Validator:
         row = read if isinstance(read, BatchRow) else self._read(read)
         if isinstance(row, BatchRow):
             once = None if self.operation.action.twice else row.subject or None
-            self._refuse_repeated(row, row.given_key, self._line_of_key, KEY_COLUMN)
-            self._refuse_repeated(row, row.row_id, self._line_of_id, "--row-id")
-            self._refuse_repeated(row, once, self._line_of_subject, "id")
+            for what, name in ((KEY_COLUMN, row.given_key), ("--row-id", row.row_id), ("id", once)):
+                if name is not None:
+                    self._refuse_repeated(row, what, name)
         return row
 
     def _read(self, read: Read) -> BatchRow | InvalidRow:
@@ -114,15 +113,12 @@ class Validator:
         unknown = (each for each in find_unknown_names(self._names, given) if each.fields)
         refuse_unknown(self.operation, unknown)
 
-    @staticmethod
-    def _refuse_repeated(row: BatchRow, name: str | None, lines: DigestIndex, what: str) -> None:
+    def _refuse_repeated(self, row: BatchRow, what: str, name: str) -> None:
         """Refuses the file if two rows share what one alone may have: one would not be sent."""
-        if name is None:
-            return
-        named = f"={name}"  # no digest: of two names in hexadecimal digits case tells one apart
-        known = lines.find(named)
+        named = f"{what}={name}"  # no digest: of two in hexadecimal digits case tells one apart
+        known = self._lines.find(named)
         if not known:
-            lines.add(named, row.line)
+            self._lines.add(named, row.line)
         elif (first := known[0]) != row.line:
             words, code, hint = _REPEATED[what]
             told = f"Lines {first} and {row.line} {words}. Nothing was sent."

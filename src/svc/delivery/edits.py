@@ -5,6 +5,7 @@ done rows that are no longer in the file, `Reworded` with what was done outside 
 """
 
 from collections import defaultdict
+from itertools import chain
 from typing import Final
 
 from svc.delivery.evidence import Evidence, Known, age_of
@@ -56,12 +57,13 @@ class Edits:
         """
         if self._doubles and self._stay and not self._moved:
             self._by_place = {self._evidence.get_row(number): number for number in gone.numbers}
-        for left in (refused, gone):
-            for number, one in zip(left.numbers, left, strict=True):
-                is_proved = one.intent is None or one.intent.is_refused_for_good
-                about = "" if left is refused and is_proved else _subject_of(one)
-                if about:
-                    self._by_subject.add(about, number)
+        left = chain(
+            zip(refused.numbers, refused, strict=True), zip(gone.numbers, gone, strict=True)
+        )
+        for number, one in left:
+            is_open = one.intent is not None and not one.intent.is_refused_for_good
+            if (one.known is Known.DONE or is_open) and (about := _subject_of(one)):
+                self._by_subject.add(about, number)
         self._is_any_left = bool(gone or refused)
 
     def find_before(self, row: BatchRow) -> Evidence | None:

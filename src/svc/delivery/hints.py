@@ -20,7 +20,7 @@ from svc.client.retry import KEY_SAFE_SECONDS
 from svc.delivery.evidence import DONE_BY_HAND, Evidence, Known
 from svc.delivery.journal.batches import DUPLICATE_SECONDS, BatchName, Duplicate
 from svc.delivery.journal.commands import FormatCommand, resume_command, resume_of, suggest_lookup
-from svc.delivery.journal.entry import KEY_REUSED, Intent
+from svc.delivery.journal.entry import KEY_REUSED
 from svc.delivery.journal.refusals import ROW_KNOWN_OTHERWISE, build_not_again
 from svc.delivery.plan import (
     BatchFacts,
@@ -238,47 +238,36 @@ def _continue_other(other: Duplicate, facts: BatchFacts, line: TypedLine) -> str
 
 
 def _stop_edited(run: StoppedRun) -> Conflict:
+    """Stops at a row that seems to be a row that is gone, or one of another batch."""
     rows, plan, facts, line = run
-    first, before = rows[0].row, rows[0].before
-    if before is None:
-        return _stop_reworded(run)
+    first, before, other = rows[0].row, rows[0].before, rows[0].duplicate
     about = first.subject.partition(":")[2]
     both = f"both are about {_end(about)}" if about else "both stand in one place"
-    more = f", and {len(rows) - 1} more" if len(rows) > 1 else ""
-    is_done = before.known is Known.DONE
-    was = "done" if is_done else "refused, though not by the service itself,"
-    what = f"the row that made {before.object_id}" if is_done else f"row {before.row} as it was"
-    same = (
-        f"See what is done: svc get {before.object_id}; if that is this row, put it back as it was"
-    )
-    look = same if is_done else _PUT_BACK
+    more = f", and so for {len(rows) - 1} more" if len(rows) > 1 else ""
+    again = format_repeat(facts, plan, line)
+    if before is None:
+        assert other is not None
+        again = line.but("--run", _day(line.now))
+        what = f"be row {other.row} of the batch {_name(other)} in other words: both move the same"
+        ended = f"was done on {_day(other.settled_at or 0.0)} ({other.object_id})"
+        told = f"amount, {both}, and that row {ended if other.done else 'may have been done'}"
+        look = f"svc get {other.object_id}" if other.done else f"svc requests show {other.request}"
+        same = f"See it: {look}; if it is the same payment, take the line out of the file"
+    elif before.known is Known.DONE:
+        what = f"be a row that was done and has been changed since: {both}, and the row"
+        told = f"that made {before.object_id} is no longer in the file"
+        look = f"See what is done: svc get {before.object_id}"
+        same = f"{look}; if that is this row, put it back as it was"
+    else:
+        what = "be a row that was refused, though not by the service itself, and has been changed"
+        told = f"since: {both}, and row {before.row} as it was is no longer in the file"
+        same = _PUT_BACK
     return _stop(
-        f"Line {first.line} seems to be a row that was {was} and has been changed since: {both}, "
-        f"and {what} is no longer in the file{more}.",
+        f"Line {first.line} seems to {what} {told}{more}.",
         ROW_EDITED,
-        f"{look}; to send the changed row as well: {line.but('--edited')}; for another occasion: "
-        f"{format_repeat(facts, plan, line)}",
+        f"{same}; to send it as well: {line.but('--edited')}; for another occasion: {again}",
         param="--edited",
-    )
-
-
-def _stop_reworded(run: StoppedRun) -> Conflict:
-    first, other, line = run.rows[0].row, run.rows[0].duplicate, run.line
-    assert other is not None
-    about = _end(first.subject.partition(":")[2])
-    more = f", and so for {len(run.rows) - 1} more" if len(run.rows) > 1 else ""
-    day = _day(other.settled_at or 0.0)
-    ended = f"was done on {day} ({other.object_id})" if other.done else "may have been done"
-    look = f"svc get {other.object_id}" if other.done else f"svc requests show {other.request}"
-    return _stop(
-        f"Line {first.line} seems to be row {other.row} of the batch {_name(other)} in other "
-        f"words: both move the same amount, both are about {about}, and that row {ended}{more}.",
-        ROW_EDITED,
-        f"See it: {look}; if it is the same payment, take the line out of the file; to send it as "
-        f"well: {line.but('--edited')}; for another occasion: "
-        f"{line.but('--run', _day(line.now))}",
-        param="--edited",
-        request=other.request,
+        request=other.request if other and before is None else None,
     )
 
 
@@ -368,27 +357,28 @@ def _explain_changed(evidence: Evidence, row: BatchRow) -> SvcError:
 
 
 def _explain_key_taken(evidence: Evidence, format_command: FormatCommand) -> SvcError:
-    intent = evidence.intent
-    if intent is None:
-        return OutcomeUnknown(
-            "The service knows this row with other values, and may have carried it out so.",
-            code=KEY_REUSED,
-            outcome="unknown",
-            idempotency_key=evidence.key,
-            hint="Look at the service for what it did",
-        )
-    return ROW_KNOWN_OTHERWISE.about(intent, format_command)
+    if evidence.intent is not None:
+        return ROW_KNOWN_OTHERWISE.about(evidence.intent, format_command)
+    why = "The service knows this row with other values, and may have carried it out so."
+    return _build_unrecorded(evidence, KEY_REUSED, why)
 
 
 def _explain_too_old(evidence: Evidence, now: float, format_command: FormatCommand) -> SvcError:
-    intent: Intent | None = evidence.intent
-    if intent is not None:
-        return build_not_again(intent, now, format_command)
-    return OutcomeUnknown(
+    if evidence.intent is not None:
+        return build_not_again(evidence.intent, now, format_command)
+    why = (
         "It was sent by a run that is known from the results file only. Its outcome is not known, "
         f"and the service keeps a key for {IDEMPOTENCY_RETENTION_SECONDS // _HOUR_SECONDS} hours "
-        "only.",
-        code="idempotency_key_too_old",
+        "only."
+    )
+    return _build_unrecorded(evidence, "idempotency_key_too_old", why)
+
+
+def _build_unrecorded(evidence: Evidence, code: str, why: str) -> SvcError:
+    """Builds the error of a row whose outcome is not known, and which the journal does not have."""
+    return OutcomeUnknown(
+        why,
+        code=code,
         outcome="unknown",
         idempotency_key=evidence.key,
         hint="Look at the service for what it did",

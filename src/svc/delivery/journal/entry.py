@@ -18,7 +18,6 @@ from svc.client.request import (
     Prepared,
 )
 from svc.delivery.journal.stored import Scope, Stored, digests_of, name_unread, store_call
-from svc.delivery.likeness import read_effect, read_marks
 from svc.errors import Outcome, SvcError
 from svc.redaction import redact, redact_maybe
 
@@ -213,19 +212,6 @@ class Intent(NamedTuple):
         return (
             self.settled is not None and self.settled.outcome == "refused" and self.settled.proved
         )
-
-    @property
-    def effect(self) -> str:
-        """The digest of what it moves; empty if that is not known."""
-        kept = self.stored
-        return read_effect(kept.path, kept.encoding, kept.body, self.amount)
-
-    @property
-    def marks(self) -> tuple[tuple[str, str], ...]:
-        """What tells it from others of the same effect, see `likeness.read_marks`."""
-        kept = self.stored
-        key = kept.idempotency_key if self.key_given else None
-        return read_marks(kept.path, kept.encoding, kept.body, row_id=self.row_id, key=key)
 
     @property
     def is_live(self) -> bool:

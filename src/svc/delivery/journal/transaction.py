@@ -149,19 +149,17 @@ class JournalTransaction(NamedTuple):
 
     def _find_reworded(self, asked: NewIntent) -> list[Intent]:
         """Finds requests with the effect of one that may be it in other words: no mark differs."""
-        kept, likeness = store_call(asked.call, asked.prepared), asked.likeness
-        said, key = _charge_of(asked, kept), kept.idempotency_key if asked.key_given else None
-        effect = read_effect(kept.path, kept.encoding, kept.body, said.amount)
-        since = self.now - RECENT_SECONDS
+        kept, here = store_call(asked.call, asked.prepared), place_of(asked.scope.base_url)
+        said, since = _charge_of(asked, kept), self.now - RECENT_SECONDS
+        marks, effect = _marks_of(kept, asked), read_effect(*kept[:3], said.amount)
         rows = self.tx.rows(_MOVES, (since, said.amount, asked.scope.mode)) if effect else []
-        marks = read_marks(kept.path, kept.encoding, kept.body, row_id=None, key=key)
-        here = place_of(asked.scope.base_url)
         return [
             one
             for one in map(intent_of, rows)
-            if one.likeness != likeness and place_of(one.scope.base_url) == here
+            if one.likeness != asked.likeness and place_of(one.scope.base_url) == here
             if None in (one.currency, said.currency) or one.currency == said.currency
-            if one.effect == effect and not are_told_apart(one.marks, marks)
+            if read_effect(*one.stored[:3], one.amount) == effect
+            if not are_told_apart(_marks_of(one.stored, one), marks)
         ]
 
     def refuse_reserved(self, asked: NewIntent) -> None:
@@ -409,6 +407,11 @@ class JournalTransaction(NamedTuple):
             lease=lease,
             sent_before=begun,
         )
+
+
+def _marks_of(kept: Stored, one: Intent | NewIntent) -> tuple[tuple[str, str], ...]:
+    key = kept.idempotency_key if one.key_given else None
+    return read_marks(*kept[:3], row_id=one.row_id, key=key)
 
 
 def _charge_of(asked: NewIntent, kept: Stored) -> Charge:
