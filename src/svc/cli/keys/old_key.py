@@ -102,21 +102,8 @@ def _build_only_in_variable(session: Session) -> AuthError:
 _TRIED: Final = 3
 
 
-@dataclass(frozen=True, slots=True)
-class Before:
-    """What was observed before the new key was given.
-
-    Attributes:
-        works: whether the service accepted the old key.
-        known: ids of objects of the account; empty where none is known.
-    """
-
-    works: bool
-    known: tuple[str, ...]
-
-
-def observe(session: Session, old: OldKey) -> Before:
-    """Finds with the old key an object that the new one must see, or in the journal if refused.
+def observe(session: Session, old: OldKey) -> tuple[str, ...]:
+    """Finds the id of an object that the new key must see: by the old key, or in the journal.
 
     Raises:
         SvcError: the service does not answer.
@@ -125,28 +112,30 @@ def observe(session: Session, old: OldKey) -> Before:
     try:
         listed = try_key(session, secret, place.mode)
     except Unauthorized:
-        return Before(works=False, known=tuple(_list_recorded(session, old)))
+        return tuple(_list_recorded(session, old))
     except SvcError as error:
         error.hint = "Nothing was changed; --no-check rolls without asking the service"
         raise
     if listed is not None:
-        return Before(works=True, known=(listed,))
+        return (listed,)
     # A journal may tell of another account, or of a sandbox that has been reset since.
     seen = (each for each in _list_recorded(session, old) if _sees(session, secret, place, (each,)))
-    return Before(works=True, known=tuple(islice(seen, 1)))
+    return tuple(islice(seen, 1))
 
 
-def is_same_account(session: Session, secret: str, place: KeyPlace, before: Before) -> bool | None:
+def is_same_account(
+    session: Session, secret: str, place: KeyPlace, known: tuple[str, ...]
+) -> bool | None:
     """Whether the new key sees the same objects as the old one; None if that is not known.
 
     Raises:
         AuthError: the new key is of another account.
     """
-    verdict = _sees(session, secret, place, before.known)
+    verdict = _sees(session, secret, place, known)
     if verdict is not False:
         return verdict
     raise AuthError(
-        f"Nothing was stored: the new key does not see {before.known[0]}, which is of the old "
+        f"Nothing was stored: the new key does not see {known[0]}, which is of the old "
         "key's account.",
         code="account_mismatch",
         outcome="not_sent",

@@ -47,20 +47,20 @@ def roll(
     seconds, page = grace_of(grace), page_of(dashboard)
     refuse_plain_http(session.base_url)
     old = old_key.find(session, session.key_place())
-    before = None if no_check else old_key.observe(session, old)
+    known = None if no_check else old_key.observe(session, old)
     since = session.now()
     if old.left_over is None and not stdin:
         show_page(session, old, page)
     new = take(session, old, stdin=stdin)
     same = works = None
-    if before is not None:
+    if known is not None:
         check_new_key(session, new.secret, new.mode, new.fingerprint)
-        same = old_key.is_same_account(session, new.secret, old.place, before)
+        same = old_key.is_same_account(session, new.secret, old.place, known)
         works = old_key.check_still_works(session, old, new)
         if works and grace is None and not stdin and may_ask(session):
             seconds = ask_grace(session)
     ends = _end(seconds, since, works=works)
-    fact = _swap(session, old, new, ends, checked=before is not None)
+    fact = _swap(session, old, new, ends, checked=known is not None)
     _report(session, fact, works=works, same=same, asked=seconds)
 
 
