@@ -9,15 +9,13 @@ from math import inf
 
 from svc.cli.batch.options import CONCURRENCY_MAX, LABEL, BatchOptions
 from svc.cli.framework.app import make_app, verb
-from svc.cli.framework.options import with_options
 from svc.cli.framework.session import Session
 from svc.errors import UsageError
 
 app = make_app()
 
 
-@verb(app)
-@with_options(BatchOptions)
+@verb(app, options=BatchOptions)
 def batch(session: Session, options: BatchOptions) -> None:
     """Run an operation for every row of a CSV or NDJSON file, each exactly once.
 

@@ -16,7 +16,7 @@ from svc.cli.events.options import check_targets, shell_command
 from svc.cli.events.secrets import signing_secrets
 from svc.cli.events.verify import SECRET_STDIN
 from svc.cli.framework.app import make_app, verb
-from svc.cli.framework.options import REQUIRED, OptionSet, flag, option, with_options
+from svc.cli.framework.options import REQUIRED, OptionSet, flag, option
 from svc.cli.framework.session import Session
 from svc.clock import utc
 from svc.errors import CheckFailed, LocalError, UsageError, build_wrong_choice, system_words
@@ -73,8 +73,7 @@ class ExamArguments(OptionSet):
     )
 
 
-@verb(app)
-@with_options(ExamArguments)
+@verb(app, options=ExamArguments)
 def examine(session: Session, arguments: ExamArguments) -> None:
     """Test a webhook handler with forged, repeated, reordered and unusual deliveries.
 

@@ -34,7 +34,7 @@ from svc.cli.events.options import (
 from svc.cli.events.run import listen_to, print_secret
 from svc.cli.events.secrets import read_given
 from svc.cli.framework.app import Verb, make_app, verb
-from svc.cli.framework.options import OptionSet, flag, option, with_options
+from svc.cli.framework.options import OptionSet, flag, option
 from svc.cli.framework.session import Session
 from svc.errors import UsageError
 from svc.listen.commands import RUN_SECONDS, CommandTarget
@@ -177,8 +177,7 @@ class ListenArguments(OptionSet):
     secret_only: bool = flag("--print-secret", "Print the signing secret and end.")
 
 
-@verb(app, cls=ListenVerb)
-@with_options(ListenArguments)
+@verb(app, cls=ListenVerb, options=ListenArguments)
 def listen(session: Session, arguments: ListenArguments) -> None:
     """Receive webhooks, verify each over its raw bytes, keep, show and forward it.
 

@@ -28,7 +28,7 @@ from svc.cli.events.run import listen_to
 from svc.cli.events.secrets import read_given
 from svc.cli.events.team import TO_LOG, examine, open_log, print_remark
 from svc.cli.framework.app import make_app, verb
-from svc.cli.framework.options import OptionSet, flag, option, with_options
+from svc.cli.framework.options import OptionSet, flag, option
 from svc.cli.framework.session import Session
 from svc.errors import UsageError
 from svc.listen.log import checks
@@ -73,8 +73,7 @@ class ReceiveArguments(OptionSet):
     group: str | None = LISTEN_ONLY
 
 
-@verb(app)
-@with_options(ReceiveArguments)
+@verb(app, options=ReceiveArguments)
 def receive(session: Session, arguments: ReceiveArguments) -> None:
     """Receive webhooks for a team: verify each, keep a copy, put it into a shared log.
 

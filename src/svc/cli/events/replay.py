@@ -19,7 +19,7 @@ from svc.cli.events.screen.ndjson import JsonRecords
 from svc.cli.events.screen.printer import ForwardLines, forwards_of
 from svc.cli.events.secrets import StoredSecrets, from_environment
 from svc.cli.framework.app import make_app, verb
-from svc.cli.framework.options import OptionSet, argument, flag, option, with_options
+from svc.cli.framework.options import OptionSet, argument, flag, option
 from svc.cli.framework.session import Session
 from svc.errors import CheckFailed, UsageError
 from svc.listen.forward.replay import ReplayLoop
@@ -68,8 +68,7 @@ class ReplayArguments(OptionSet):
     allow_remote_forward: bool = flag("--allow-remote-forward", "Send to other machines too.")
 
 
-@verb(app)
-@with_options(ReplayArguments)
+@verb(app, options=ReplayArguments)
 def replay(session: Session, arguments: ReplayArguments) -> None:
     """Send received events again: the same bytes, signed now.
 

@@ -15,7 +15,7 @@ from svc.cli.events.options import (
     EventPart,
 )
 from svc.cli.framework.app import make_app, verb
-from svc.cli.framework.options import OptionSet, option, with_options
+from svc.cli.framework.options import OptionSet, option
 from svc.cli.framework.session import Session
 
 app = make_app()
@@ -38,8 +38,7 @@ class TailArguments(OptionSet):
     port: int | None = LOCAL_PORT
 
 
-@verb(app)
-@with_options(TailArguments)
+@verb(app, options=TailArguments)
 def tail(session: Session, arguments: TailArguments) -> None:
     """See events as they come. Each is verified and kept; none is forwarded.
 

@@ -7,13 +7,14 @@ class `Root` resolves the typed words and imports one command's module only.
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial, wraps
+from inspect import Signature, signature
 from typing import Any, ClassVar, Final
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 
 from svc import __version__
-from svc.cli.framework.options import Set, collect, options_of
+from svc.cli.framework.options import OptionSet, Set, collect, options_of
 from svc.cli.framework.registry import (
     COMMANDS,
     DEPRECATIONS,
@@ -232,19 +233,35 @@ def make_word(name: str, more: str = "", cls: type[Noun] = Noun) -> typer.Typer:
 Decorator = Callable[[Callable[..., None]], Callable[..., None]]
 
 
-def verb(app: typer.Typer, name: str | None = None, *, cls: type[Verb] = Verb) -> Decorator:
+def verb(
+    app: typer.Typer,
+    name: str | None = None,
+    *,
+    cls: type[Verb] = Verb,
+    options: type[OptionSet] | None = None,
+) -> Decorator:
     """Registers a command: a function of the session, then of its arguments and options.
 
-    It takes the global options, and those of a GET or POST if its class says so.
+    With `options` it gets them in an object of that class. It takes the global options, and those
+    of a GET or POST if its class says so.
     """
 
     def register(command: Callable[..., None]) -> Callable[..., None]:
         @wraps(command)
         def run(session: Any, **given: Any) -> None:
-            command(session.obj, **given)
+            if options is None:
+                command(session.obj, **given)
+                return
+            values = options()
+            vars(values).update(given)
+            command(session.obj, values)
 
         # Typer gives its context to the parameter of this type, and reads the others as they are.
         run.__annotations__ = {**command.__annotations__, "session": typer.Context}
+        if options is not None:
+            context, *_ = signature(command).parameters.values()
+            declared = signature(options).parameters.values()
+            run.__signature__ = Signature([context, *declared])  # type: ignore[attr-defined]
         app.command(name, cls=cls)(run)
         return command
 

@@ -3,14 +3,13 @@
 Those of whole sets are added to each command's parameters by `framework.app`, so that they are
 accepted before the resource and after the verb alike (the verb's value wins) and no command has to
 name them. Each set is a class whose attributes are at once the options and the places of their
-values. `OptionSet` with `with_options`, and `option`, `flag`, `argument`, declare a command's own
-parameters as well.
+values. `OptionSet`, and `option`, `flag`, `argument`, declare a command's own parameters as well.
 """
 
 import inspect
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import cache, partial, wraps
+from functools import cache, partial
 from inspect import Parameter, Signature
 from typing import Any, Final, Literal, TypeVar, cast
 
@@ -45,9 +44,6 @@ _FORMAT_HELP: Final = f"How results are printed: {', '.join(FORMATS)}."
 _COLOR_HELP: Final = f"When to use colours: {', '.join(COLORS)}."
 
 
-OptionsT = TypeVar("OptionsT", bound="OptionSet")
-
-
 class OptionSet:
     """Base of a class whose attributes are options, in the order of help.
 
@@ -63,26 +59,6 @@ class OptionSet:
             default = declared.default
             setattr(cls, name, False if kind is bool and not default else default)
         cls.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
-
-
-def with_options(
-    kind: type[OptionsT],
-) -> Callable[[Callable[[Any, OptionsT], None]], Callable[..., None]]:
-    """Decorates a command with the options of a class; it gets an object with their values."""
-
-    def decorate(command: Callable[[Any, OptionsT], None]) -> Callable[..., None]:
-        @wraps(command)
-        def taking(session: Any, **values: Any) -> None:
-            given = kind()
-            vars(given).update(values)
-            command(session, given)
-
-        session, *_ = inspect.signature(command).parameters.values()
-        options = inspect.signature(kind).parameters.values()
-        taking.__signature__ = Signature([session, *options])  # type: ignore[attr-defined]
-        return taking
-
-    return decorate
 
 
 class GlobalOptions(OptionSet):

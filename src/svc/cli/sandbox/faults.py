@@ -10,7 +10,7 @@ from typing import Final, get_args
 from svc.cli.framework.app import make_noun, verb
 from svc.cli.framework.control import ask, open_control, show
 from svc.cli.framework.inputs import BodyFields, without_empty
-from svc.cli.framework.options import OptionSet, argument, flag, option, with_options
+from svc.cli.framework.options import OptionSet, argument, flag, option
 from svc.cli.framework.session import Session
 from svc.client.call import Call
 from svc.client.sandbox import SandboxClient, control_call
@@ -68,8 +68,7 @@ class FaultArguments(OptionSet):
     )
 
 
-@verb(app)
-@with_options(FaultArguments)
+@verb(app, options=FaultArguments)
 def add(session: Session, arguments: FaultArguments) -> None:
     """Spoil requests, or with --webhook deliveries, from now on.
 

@@ -22,7 +22,7 @@ from svc.cli.events.team import (
     starts_at,
 )
 from svc.cli.framework.app import make_app, verb
-from svc.cli.framework.options import OptionSet, flag, option, with_options
+from svc.cli.framework.options import OptionSet, flag, option
 from svc.cli.framework.session import Session
 from svc.errors import ConfigError, KeyStoreError, NotFound
 from svc.listen.log import proof, streams, template
@@ -55,8 +55,7 @@ class CreateArguments(OptionSet):
     new_key: bool = flag("--new-key", "Replace the log's key; members need the new one.")
 
 
-@verb(app)
-@with_options(CreateArguments)
+@verb(app, options=CreateArguments)
 def create(session: Session, arguments: CreateArguments) -> None:
     """Make the streams of a log, with an admin's credentials; what is there is left as it is.
 
