@@ -65,10 +65,6 @@ class Prepared(NamedTuple):
     body: bytes
     idempotency_key: str | None
 
-    def header(self, name: str) -> str | None:
-        """The value of a header, or None."""
-        return next((value for key, value in self.headers if key == name), None)
-
 
 def prepare(
     call: Call,

@@ -191,14 +191,14 @@ def _check_log(session: Session, text: str, monitors: Sequence[str], *, fills: b
         if not fills:
             remarks.append(connection.run(checks.rights(connection, mode)))
         status = connection.run(read_status(connection, mode, position, session.clock.now()))
-        if status.failed:
-            remarks.append(checks.put_aside(status.failed, text))
+        if status["failed"]:
+            remarks.append(checks.put_aside(status["failed"], text))
     worst = max(remarks, key=lambda one: _WORSE.index(one.verdict))
     parts = [f"{address} answered in {took:.0f} ms", *(one.detail for one in remarks)]
-    if status.behind is not None:
-        parts.append(f"this machine is {status.behind} behind")
+    if status["behind"] is not None:
+        parts.append(f"this machine is {status['behind']} behind")
     parts += [
-        f"group {one.name}: {one.waiting} wait, {one.unacknowledged} are with a job"
-        for one in status.groups or ()
+        "group {name}: {waiting} wait, {unacknowledged} are with a job".format_map(one)
+        for one in status["groups"] or ()
     ]
     return worst.verdict, "; ".join(parts), worst.fix

@@ -23,7 +23,6 @@ from svc.errors import CheckFailed, LocalError, UsageError, build_wrong_choice, 
 from svc.listen.examine.effects import CheckCommand
 from svc.listen.examine.examiner import (
     Examiner,
-    ExamPlan,
     HandlerTarget,
     RuleStatus,
     RuleVerdict,
@@ -132,7 +131,11 @@ def _examine(
 ) -> list[RuleVerdict]:
     sender = TargetSender(target, trust=TargetTrust(session.settings.ca_bundle))
     live = session.make_live_line()
-    plan = ExamPlan(
+
+    def show(rule: HandlerRule) -> None:
+        live.show(f"{RULES.index(rule) + 1} of {len(RULES)}", f"  {rule.name}")
+
+    examiner = Examiner(
         HandlerTarget(sender, arguments.forward_timeout),
         signing,
         arguments.type_,
@@ -140,14 +143,11 @@ def _examine(
         arguments.settle,
         lambda count: "".join(secrets.choice(_LETTERS) for _ in range(count)),
         session.clock.now,
+        show,
     )
-
-    def show(rule: HandlerRule) -> None:
-        live.show(f"{RULES.index(rule) + 1} of {len(RULES)}", f"  {rule.name}")
-
     try:
         with ReplayLoop() as loop:
-            verdicts = loop.run(Examiner(plan, show).examine)
+            verdicts = loop.run(examiner.examine)
     finally:
         live.clear()
     if verdicts is None:

@@ -73,7 +73,7 @@ def store_call(call: Call, prepared: Prepared) -> Stored:
         call.encoding,
         prepared.body,
         prepared.idempotency_key,
-        prepared.header(VERSION_HEADER),
+        dict(prepared.headers).get(VERSION_HEADER),
     )
 
 

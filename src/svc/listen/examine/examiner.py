@@ -1,11 +1,12 @@
 """Makes the deliveries of each rule, one after the other, and judges the handler's answers.
 
-`svc events examine` makes one `Examiner` of an `ExamPlan` and prints the verdicts that it returns.
+`svc events examine` makes one `Examiner` and prints the verdicts that it returns.
 """
 
 import asyncio
 from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Final, Literal, NamedTuple
 
 from svc.api_keys import fingerprint
@@ -65,27 +66,6 @@ class HandlerTarget:
         return await exchange_once(self._sender.link(), b"", self._seconds)
 
 
-class ExamPlan(NamedTuple):
-    """What an examination is made of.
-
-    Attributes:
-        type: of the events that have an effect.
-        check: returns what shows the effects; None where nothing does.
-        settle: seconds within which an effect shows.
-        new_letters: returns as many random letters as it is asked for.
-        now: the time in Unix seconds.
-    """
-
-    handler: HandlerTarget
-    secrets: Sequence[str]
-    type: str
-    check: Callable[[], Awaitable[str]] | None
-    settle: float
-    new_letters: Callable[[int], str]
-    now: Callable[[], float]
-    sleep: Callable[[float], Awaitable[object]] = asyncio.sleep
-
-
 class RuleVerdict(NamedTuple):
     """The verdict on one rule; `fix` is what to change, `until` the rule that must pass before."""
 
@@ -130,16 +110,32 @@ class _Answered(NamedTuple):
         return self.is_taken or self.delivery.is_refused or self.delivery.is_cut
 
 
+@dataclass(slots=True)
 class Examiner:
-    """Examines one handler by all rules; `begin` is called with each rule before its deliveries."""
+    """Examines one handler by all rules.
 
-    def __init__(self, plan: ExamPlan, begin: Callable[[HandlerRule], object]) -> None:
-        self._plan = plan
-        self._begin = begin
-        self._failed: set[str] = set()
-        self._single: Effects = {}  # the effect of one event
-        self._was_reached = False
-        self._gone_since: str | None = None  # the rule that the handler did not survive
+    Attributes:
+        type: of the events that have an effect.
+        check: returns what shows the effects; None where nothing does.
+        settle: seconds within which an effect shows.
+        new_letters: returns as many random letters as it is asked for.
+        now: the time in Unix seconds.
+        begin: called with each rule before its deliveries.
+    """
+
+    handler: HandlerTarget
+    secrets: Sequence[str]
+    type: str
+    check: Callable[[], Awaitable[str]] | None
+    settle: float
+    new_letters: Callable[[int], str]
+    now: Callable[[], float]
+    begin: Callable[[HandlerRule], object]
+    sleep: Callable[[float], Awaitable[object]] = asyncio.sleep
+    _failed: set[str] = field(init=False, default_factory=set)
+    _single: Effects = field(init=False, default_factory=dict)  # the effect of one event
+    _was_reached: bool = field(init=False, default=False)
+    _gone_since: str | None = field(init=False, default=None)  # the rule it did not survive
 
     async def examine(self) -> list[RuleVerdict]:
         """Returns a verdict on every rule, in their order.
@@ -150,7 +146,7 @@ class Examiner:
         """
         verdicts = []
         for rule in RULES:
-            self._begin(rule)
+            self.begin(rule)
             verdicts.append(await self._examine(rule))
             if verdicts[-1].status == "failed":
                 self._failed.add(rule.name)
@@ -170,7 +166,7 @@ class Examiner:
         try:
             answered = await (self._judge_effect(rule) if rule.after else self._learn_effect(rule))
         except VerdictReached as verdict:
-            fix = (verdict.fix or rule.fix).format(secret=fingerprint(self._plan.secrets[0]))
+            fix = (verdict.fix or rule.fix).format(secret=fingerprint(self.secrets[0]))
             return RuleVerdict(rule, verdict.status, str(verdict), fix)
         return self._advise(rule, answered)
 
@@ -199,10 +195,10 @@ class Examiner:
             await self._settle()
             outputs.append(await self._look(rule))
         changes = [compare_outputs(outputs[0], outputs[1]), compare_outputs(outputs[1], outputs[2])]
-        if self._plan.check is not None and not any(changes):
+        if self.check is not None and not any(changes):
             raise VerdictReached(
                 f"{_describe_answers(answered)}, but --check prints the same as before.",
-                f"Have --check print a number or a line for each {self._plan.type} that was "
+                f"Have --check print a number or a line for each {self.type} that was "
                 "handled. --type names another type, --settle gives a slow handler time.",
             )
         if changes[0] != changes[1]:
@@ -226,7 +222,7 @@ class Examiner:
             wanted, before = compare_outputs(before, after), after
             if wanted in ({}, self._single):
                 raise VerdictReached(
-                    f"--check shows no other event than {self._plan.type}, so the order of the "
+                    f"--check shows no other event than {self.type}, so the order of the "
                     "others is unknown.",
                     "Have it print the state of payments, refunds and payouts too, if the handler "
                     "keeps any.",
@@ -271,8 +267,7 @@ class Examiner:
         Raises:
             VerdictReached: one is not answered as it must be.
         """
-        plan = self._plan
-        objects = {each.case: ExampleObjects(plan.new_letters, plan.now()) for each in deliveries}
+        objects = {each.case: ExampleObjects(self.new_letters, self.now()) for each in deliveries}
         answered: list[_Answered] = []
         for each in deliveries:
             if any(each.case == one.delivery.case for one in answered):
@@ -305,7 +300,7 @@ class Examiner:
     def _require_taken(self, rule: HandlerRule, one: _Answered) -> None:
         if one.is_settled:
             return
-        kind = one.delivery.type or self._plan.type
+        kind = one.delivery.type or self.type
         form = f" with {one.delivery.form}" if one.delivery.form else ""
         reply = next((each for each in one.replies if each.status), one.replies[0])
         keys = (reply.trouble, reply.status, (reply.status or 0) // 100)
@@ -318,16 +313,16 @@ class Examiner:
     async def _send(
         self, rule: HandlerRule, one: TrialDelivery, objects: ExampleObjects, attempt: int = 1
     ) -> list[TargetReply]:
-        plan, letters = self._plan, self._plan.new_letters
-        event, body = objects.event(one.type or plan.type, one.form, one.minutes_ago)
-        signer = Signer(plan.secrets, f"{SECRET_PREFIX}{letters(32)}", int(plan.now()))
+        letters = self.new_letters
+        event, body = objects.event(one.type or self.type, one.form, one.minutes_ago)
+        signer = Signer(self.secrets, f"{SECRET_PREFIX}{letters(32)}", int(self.now()))
         signature = SIGNATURES[one.signature](body, signer)
         headers = write_headers(event, f"dlv_{letters(24)}", attempt, rule.name, signature)
         if one.is_cut:
-            await plan.handler.cut(headers, body)
+            await self.handler.cut(headers, body)
             return []
         replies = await asyncio.gather(
-            *(plan.handler.send(headers, body) for _ in range(one.copies))
+            *(self.handler.send(headers, body) for _ in range(one.copies))
         )
         absent = next((reply for reply in replies if reply.trouble in _ABSENT), None)
         if absent is not None and absent.trouble != "closed" and not self._was_reached:
@@ -345,26 +340,26 @@ class Examiner:
     async def _require_presence(self, rule: HandlerRule) -> None:
         """Waits for a handler that has ended and is being started again."""
         for _ in range(_RESTARTS):
-            await self._plan.sleep(_RESTART_SECONDS)
-            reply = await self._plan.handler.connect()
+            await self.sleep(_RESTART_SECONDS)
+            reply = await self.handler.connect()
             if reply.trouble is None:
                 return
         self._gone_since = rule.name
         raise VerdictReached(f"The handler stopped answering during this rule: {reply.error}.")
 
     async def _look(self, rule: HandlerRule) -> str:
-        if self._plan.check is None:
+        if self.check is None:
             return ""
         try:
-            return await self._plan.check()
+            return await self.check()
         except UsageError:
             if self._single:  # it has worked, and may ask the handler
                 await self._require_presence(rule)
             raise
 
     async def _settle(self) -> None:
-        if self._plan.check is not None:
-            await self._plan.sleep(self._plan.settle)
+        if self.check is not None:
+            await self.sleep(self.settle)
 
 
 def _describe_answers(answered: Sequence[_Answered]) -> str:

@@ -2,7 +2,6 @@
 
 import re
 from collections import Counter
-from dataclasses import asdict, dataclass
 from typing import Any, Final
 
 from svc.errors import SvcError
@@ -22,64 +21,20 @@ from svc.service.facts import Mode
 _REPORT: Final = re.compile(rb'\{"seq": (\d{1,18}), "time": (\d{1,12}(?:\.\d{1,9})?)\}')
 
 
-@dataclass(frozen=True, slots=True)
-class GroupStatus:
-    """The shared queue of a group: events that wait, that a job has, that were handed out again.
-
-    `failed` counts the events that were put aside; None where the user may not look.
-    """
-
-    name: str
-    waiting: int
-    unacknowledged: int
-    redelivered: int
-    failed: int | None
-
-
-@dataclass(frozen=True, slots=True)
-class ReaderStatus:
-    """A laptop's reading: how many events it is behind, and how many seconds ago it reported."""
-
-    name: str
-    behind: int
-    reported_seconds: float
-
-
-@dataclass(frozen=True, slots=True)
-class LogStatus:
-    """A log and, where a listener of this machine reads it, how far `behind` that listener is.
-
-    `oldest_seconds` is the age of the oldest event, None of an empty log. `failed` counts events
-    that groups have put aside, `redelivered` those that were handed out again. `failed` and
-    `groups` are None where the user may not look, `readers` where the user is no admin. `missed`
-    counts the events that the log dropped for their age before this machine's listener had read
-    them.
-    """
-
-    address: str
-    version: str
-    events: int
-    bytes: int
-    max_bytes: int
-    oldest_seconds: float | None
-    replicas: int
-    replicas_current: int
-    failed: int | None
-    behind: int | None
-    missed: int | None
-    redelivered: int
-    groups: list[GroupStatus] | None
-    readers: list[ReaderStatus] | None
-
-    def as_data(self) -> dict[str, Any]:
-        """The same as `-o json` shows it."""
-        return {"object": "log", **asdict(self)}
-
-
 async def read_status(
     connection: LogConnection, mode: Mode, position: Position | None, now: float
-) -> LogStatus:
-    """Asks a log how it is; `now` in unix seconds; raises NotFound: no stream of this mode."""
+) -> dict[str, Any]:
+    """Asks a log how it is, and returns it as `-o json` shows it; `now` is in unix seconds.
+
+    `behind` is how far a listener of this machine is that has read to `position`; `missed` counts
+    the events that the log dropped for their age before it had read them. `oldest_seconds` is the
+    age of the oldest event, None of an empty log. `failed` counts events that groups have put
+    aside, `redelivered` those that were handed out again. `failed` and `groups` are None where the
+    user may not look, `readers` where the user is no admin.
+
+    Raises:
+        NotFound: no stream of this mode.
+    """
     info = await stream_info(connection, mode)
     state, config = info["state"], info["config"]
     current, wanted = replicas_current(info)
@@ -90,22 +45,23 @@ async def read_status(
     events = int(state["messages"])
     failed = await _count_failed(connection, mode)
     groups = await _groups(connection, mode, failed)
-    return LogStatus(
-        address=str(connection.address),
-        version=connection.version,
-        events=events,
-        bytes=int(state["bytes"]),
-        max_bytes=int(config["max_bytes"]),
-        oldest_seconds=round(max(now - moment(state["first_ts"]), 0.0), 1) if events else None,
-        replicas=wanted,
-        replicas_current=current,
-        failed=None if failed is None else failed.total(),
-        behind=behind,
-        missed=missed,
-        redelivered=sum(one.redelivered for one in groups or ()),
-        groups=groups,
-        readers=await _readers(connection, mode, int(state["last_seq"]), now),
-    )
+    return {
+        "object": "log",
+        "address": str(connection.address),
+        "version": connection.version,
+        "events": events,
+        "bytes": int(state["bytes"]),
+        "max_bytes": int(config["max_bytes"]),
+        "oldest_seconds": round(max(now - moment(state["first_ts"]), 0.0), 1) if events else None,
+        "replicas": wanted,
+        "replicas_current": current,
+        "failed": None if failed is None else failed.total(),
+        "behind": behind,
+        "missed": missed,
+        "redelivered": sum(one["redelivered"] for one in groups or ()),
+        "groups": groups,
+        "readers": await _readers(connection, mode, int(state["last_seq"]), now),
+    }
 
 
 async def _count_failed(connection: LogConnection, mode: Mode) -> Counter[str] | None:
@@ -125,7 +81,8 @@ async def _count_failed(connection: LogConnection, mode: Mode) -> Counter[str] |
 
 async def _groups(
     connection: LogConnection, mode: Mode, failed: Counter[str] | None
-) -> list[GroupStatus] | None:
+) -> list[dict[str, Any]] | None:
+    """Returns the shared queues: events that wait, that a job has, that were handed out again."""
     try:
         found = await connection.api(
             f"CONSUMER.LIST.{connection.address.stream(mode)}", {"offset": 0}
@@ -134,13 +91,13 @@ async def _groups(
         return None
     names = {str(one.get("name", "")): one for one in found.get("consumers") or []}
     return [
-        GroupStatus(
-            group := name.removeprefix(GROUP_PREFIX),
-            int(info.get("num_pending", 0)),
-            int(info.get("num_ack_pending", 0)),
-            int(info.get("num_redelivered", 0)),
-            None if failed is None else failed[group],
-        )
+        {
+            "name": (group := name.removeprefix(GROUP_PREFIX)),
+            "waiting": int(info.get("num_pending", 0)),
+            "unacknowledged": int(info.get("num_ack_pending", 0)),
+            "redelivered": int(info.get("num_redelivered", 0)),
+            "failed": None if failed is None else failed[group],
+        }
         for name, info in names.items()
         if name.startswith(GROUP_PREFIX)
     ]
@@ -148,8 +105,11 @@ async def _groups(
 
 async def _readers(
     connection: LogConnection, mode: Mode, last: int, now: float
-) -> list[ReaderStatus] | None:
-    """Returns the laptops by their reports; only a user of the log's own account may ask."""
+) -> list[dict[str, Any]] | None:
+    """Returns how many events each laptop is behind, and how many seconds ago it reported that.
+
+    Only a user of the log's own account may ask.
+    """
     if connection.is_apart:
         return None
     stream = connection.address.readers_stream(mode)
@@ -161,10 +121,11 @@ async def _readers(
     return [one for one in found if one is not None]
 
 
-def _reader(subject: str, body: bytes, last: int, now: float) -> ReaderStatus | None:
+def _reader(subject: str, body: bytes, last: int, now: float) -> dict[str, Any] | None:
     """Reads a report; None of one that is none: a laptop writes what it likes in its own."""
     report = _REPORT.fullmatch(body)
     if report is None:
         return None
     behind, ago = max(last - int(report[1]), 0), max(now - float(report[2]), 0.0)
-    return ReaderStatus(subject.rpartition(".")[2], behind, round(ago, 1))
+    name = subject.rpartition(".")[2]
+    return {"name": name, "behind": behind, "reported_seconds": round(ago, 1)}

@@ -8,7 +8,7 @@ from typing import Final
 import pytest
 
 from svc.errors import CheckFailed, UsageError
-from svc.listen.examine.examiner import Examiner, ExamPlan, RuleVerdict
+from svc.listen.examine.examiner import Examiner, RuleVerdict
 from svc.listen.examine.rules import RULES
 from svc.listen.http.connection import TargetReply
 from unit.listen.examine.memory_handler import AWAY, CLOSED, NOW, SECRET, MemoryHandler
@@ -21,7 +21,7 @@ def examine(
 ) -> dict[str, RuleVerdict]:
     """The verdicts on a handler, by the rules' names."""
     numbers = itertools.count(10**40)
-    plan = ExamPlan(
+    examiner = Examiner(
         handler,
         [SECRET],
         kind,
@@ -29,9 +29,10 @@ def examine(
         0.5,
         lambda count: str(next(numbers))[-count:],
         lambda: float(NOW),
+        lambda _: None,
         handler.sleep,
     )
-    verdicts = asyncio.run(Examiner(plan, lambda _: None).examine())
+    verdicts = asyncio.run(examiner.examine())
     assert [each.rule.name for each in verdicts] == NAMES
     return {each.rule.name: each for each in verdicts}
 

@@ -85,8 +85,8 @@ def status(session: Session, log: str = READ_LOG) -> None:
             if error.code == NO_MAJORITY:
                 raise CheckFailed(error.message, code=NO_MAJORITY, hint=error.hint) from None
             raise
-    session.out.value(shown.as_data())
-    if shown.replicas_current <= shown.replicas // 2:
+    session.out.value(shown)
+    if shown["replicas_current"] <= shown["replicas"] // 2:
         missing = no_majority(address)
         raise CheckFailed(missing.message, code=NO_MAJORITY, hint=missing.hint)
 
