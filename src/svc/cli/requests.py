@@ -235,20 +235,20 @@ def adopt(
     if not source.is_file():
         raise UsageError(f"There is no file {file}.", param="FILE")
     _confirm_lost_count(session, "requests adopt")
-    found = adopt_state(session.paths.state_file, source, session.clock)
+    rows, damaged = adopt_state(session.paths.state_file, source, session.clock)
     with journal_of(session) as journal:
         unresolved = len(journal.list(unresolved=True))
     session.out.value(
         {
             "object": "adoption",
             "file": file,
-            "requests": found.rows.get("requests", 0),
-            "events": found.rows.get("inbox", 0),
+            "requests": rows.get("requests", 0),
+            "events": rows.get("inbox", 0),
             "unresolved": unresolved,
-            "damaged": list(found.damaged),
+            "damaged": damaged,
         }
     )
-    if found.damaged:
+    if damaged:
         session.out.warn(
             "Not all of it could be read: look at recent orders, refunds and payouts for requests "
             "that are missing here."

@@ -42,10 +42,7 @@ def state(ctx: typer.Context) -> None:
             "bytes": room.size,
             "free_bytes": room.free,
             "log_bytes": room.log,
-            "kinds": [
-                {"name": one.name, "rows": one.rows, "bytes": one.size}
-                for one in kinds_of(database)
-            ],
+            "kinds": kinds_of(database),
             "set_aside": [
                 {"file": str(one), "bytes": one.stat().st_size} for one in set_aside_of(path)
             ],

@@ -7,7 +7,7 @@ returns what is unused, and `svc doctor` says when that is worth it.
 import sqlite3
 from contextlib import closing, suppress
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from svc.clock import Clock
 from svc.errors import LocalError, translate_errors
@@ -37,17 +37,6 @@ WORTH_BYTES: Final = 64 * 1024 * 1024
 _WORTH_PART: Final = 4
 
 
-class KindOfRoom(NamedTuple):
-    """One kind of content (events, requests, batches or keys): its number of rows and bytes.
-
-    `size` is None if SQLite cannot report it.
-    """
-
-    name: str
-    rows: int
-    size: int | None
-
-
 class StateRoom(NamedTuple):
     """The bytes of a state database and of its log; `free` bytes are unused pages of `size`."""
 
@@ -72,20 +61,23 @@ def room_of(state: Database, path: Path) -> StateRoom:
     )
 
 
-def kinds_of(state: Database) -> list[KindOfRoom]:
-    """Measures each kind of content, the largest first; reads the whole file."""
+def kinds_of(state: Database) -> list[dict[str, Any]]:
+    """Measures each kind of content (events, requests ...) as `svc state` shows it, largest first.
+
+    Reads the whole file. `bytes` is None if SQLite cannot report it.
+    """
     sizes: dict[str, int] | None = None
     with suppress(LocalError):  # an SQLite that was built without it
         sizes = {row["name"]: row["bytes"] for row in state.rows(_PAGES)}
     found = [
-        KindOfRoom(
-            kind,
-            state.rows(f"SELECT count(*) AS rows FROM {tables[0]}")[0]["rows"],  # noqa: S608  ours
-            None if sizes is None else sum(sizes.get(table, 0) for table in tables),
-        )
+        {
+            "name": kind,
+            **state.rows(f"SELECT count(*) AS rows FROM {tables[0]}")[0],  # noqa: S608  ours
+            "bytes": None if sizes is None else sum(sizes.get(table, 0) for table in tables),
+        }
         for kind, tables in _KINDS.items()
     ]
-    return sorted(found, key=lambda one: -(one.size or 0))
+    return sorted(found, key=lambda one: -(one["bytes"] or 0))
 
 
 def can_return_pages(state: Database) -> bool:

@@ -11,7 +11,7 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, suppress
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final
 
 from svc.clock import Clock
 from svc.errors import LocalError
@@ -19,18 +19,6 @@ from svc.state import files, opening
 from svc.state.schema import MIGRATIONS, SET_KINDS
 
 _TABLES: Final = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
-
-
-class Salvage(NamedTuple):
-    """The rows that were copied from another database.
-
-    Attributes:
-        rows: the number of copied rows, by table.
-        damaged: the tables with rows that could not be read.
-    """
-
-    rows: dict[str, int]
-    damaged: tuple[str, ...]
 
 
 def begin_empty(path: Path, clock: Clock) -> tuple[Path, ...]:
@@ -47,10 +35,11 @@ def begin_empty(path: Path, clock: Clock) -> tuple[Path, ...]:
     return aside
 
 
-def adopt(path: Path, source: Path, clock: Clock) -> Salvage:
+def adopt(path: Path, source: Path, clock: Clock) -> tuple[dict[str, int], list[str]]:
     """Copies all readable rows of `source` to the state database `path`, made if it is missing.
 
-    A row that `path` has already stays as it is.
+    A row that `path` has already stays as it is. Returns the number of copied rows by table, and
+    the tables with rows that could not be read.
 
     Raises:
         LocalError: the source is no state database of svc, or the state database cannot be created.
@@ -69,7 +58,7 @@ def adopt(path: Path, source: Path, clock: Clock) -> Salvage:
                 damaged.append(table)
         own.execute(SET_KINDS)
         own.execute("COMMIT")
-    return Salvage(rows, tuple(damaged))
+    return rows, damaged
 
 
 def _open_source(source: Path) -> sqlite3.Connection:

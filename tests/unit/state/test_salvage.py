@@ -46,11 +46,11 @@ def test_what_can_be_read_of_a_damaged_file_is_taken_over(path: Path) -> None:
     damaged.write_bytes(raw)
     damaged.chmod(0o600)
     path.unlink()
-    found = adopt(path, damaged, ManualClock())
+    rows, lost = adopt(path, damaged, ManualClock())
     kept = names(path)
     assert 1000 < len(kept) < 2000
-    assert found.rows["reminders"] == len(kept)
-    assert "reminders" in found.damaged
+    assert rows["reminders"] == len(kept)
+    assert "reminders" in lost
 
 
 def test_what_is_there_already_stays(path: Path) -> None:
@@ -59,8 +59,8 @@ def test_what_is_there_already_stays(path: Path) -> None:
     fill(path, range(3))
     backup.write_bytes(path.read_bytes())
     fill(path, range(10, 12))
-    found = adopt(path, backup, ManualClock())
-    assert (found.rows["reminders"], found.damaged) == (0, ())
+    rows, lost = adopt(path, backup, ManualClock())
+    assert (rows["reminders"], lost) == (0, [])
     assert len(names(path)) == 5
 
 
@@ -91,5 +91,5 @@ def test_nothing_begins_anew_where_nothing_is_damaged(path: Path) -> None:
 def test_a_file_of_something_else_gives_nothing(path: Path, tmp_path: Path) -> None:
     other = tmp_path / "notes.txt"
     other.write_text("no database at all, but some text\n" * 50)
-    found = adopt(path, other, ManualClock())
-    assert sum(found.rows.values()) == 0
+    rows, _ = adopt(path, other, ManualClock())
+    assert sum(rows.values()) == 0
