@@ -208,7 +208,6 @@ _classes: Final = _check(
 
 
 def _limits(value: Any) -> Complaint:
-    """Checks money limits such as 500 EUR/day."""
     from svc.config.limits import WINDOWS, parse_limits
 
     good = isinstance(value, str) and parse_limits(value)

@@ -148,5 +148,4 @@ def _argument(command: str, param: Any) -> Argument:
 
 
 def _summary(help_text: str) -> str:
-    """The first line of a help text, which the lists of help show."""
     return help_text.partition("\n")[0].strip()

@@ -44,7 +44,6 @@ def report_of(session: Session, findings: Sequence[Finding]) -> dict[str, Any]:
 
 
 def _settings(session: Session) -> list[str]:
-    """The names of what the configuration file sets."""
     try:
         config = session.config
     except SvcError:

@@ -182,9 +182,7 @@ def sandbox_state(session: Session) -> tuple[float, str | None] | None:
 
     None where the service is not a sandbox.
     """
-    if not is_sandbox(session):
-        return None
-    return _ask_sandbox(session, state_of)
+    return _ask_sandbox(session, state_of) if is_sandbox(session) else None
 
 
 class ServedClock:

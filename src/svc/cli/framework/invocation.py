@@ -7,7 +7,7 @@ that hints name.
 
 import os
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TextIO, cast
@@ -53,6 +53,8 @@ class Invocation:
         self.began_at = self.clock.now()
         self.given = SharedOptions()
         self.typed_name = "svc"
+        self.shown: list[object] = []  # for the completion of ids
+        self._open = ExitStack()
 
     @cached_property
     def paths(self) -> Paths:

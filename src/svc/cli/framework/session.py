@@ -7,7 +7,7 @@ Its base, `Invocation`, has the words that were typed, the settings, the clock a
 import gc
 import sys
 from collections.abc import Callable
-from contextlib import ExitStack, suppress
+from contextlib import suppress
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
 
@@ -38,15 +38,10 @@ class Session(Invocation):
     Used as a context manager, so that what was opened is closed on every way out.
     """
 
-    done: str | None = None
+    done: str | None = None  # the id of what was made
     is_over_limit: bool = False
     sandbox_version: str | None = None
     _served: "tuple[Reply | float, float] | None" = None
-
-    @cached_property
-    def shown(self) -> list[object]:
-        """What was printed, for the completion of ids."""
-        return []
 
     @cached_property
     def read_file(self) -> "ReadFile":
@@ -54,10 +49,6 @@ class Session(Invocation):
         from svc.cli.framework.inputs import file_reader
 
         return file_reader(self.streams.stdin)
-
-    @cached_property
-    def _open(self) -> ExitStack:
-        return ExitStack()
 
     def __enter__(self) -> Self:
         return self

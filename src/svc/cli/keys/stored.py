@@ -121,7 +121,6 @@ def _way_to_use(keyring: str, allowed: Sequence[str]) -> str:
 
 
 def _read_new_key(session: Session, *, stdin: bool, publishable: bool) -> ApiKey:
-    """Reads the key and refuses what may not be stored here."""
     origin, profile = session.base_url.origin, session.settings.profile
     text = read_secret(
         session, f"API key for {origin} (profile {profile}): ", stdin=stdin, command="svc keys add"

@@ -80,7 +80,6 @@ def steps_of_event(archive: InboxHistory, entry: InboxEntry) -> Iterator[StepRow
 
 
 def _answer(row: Row) -> str:
-    """Formats a target's answer: an HTTP status, a command's exit code, or an error."""
     if row["status"] is None or (row["error"] and row["url"].startswith(PREFIX)):
         return str(row["error"])
     return "exit code 0" if row["url"].startswith(PREFIX) else str(row["status"])

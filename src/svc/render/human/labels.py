@@ -57,7 +57,6 @@ def _fits(label: str, item: Cell, beside: int, width: int) -> bool:
 
 
 def _align(rows: Sequence[Labelled]) -> list[Labelled]:
-    """Aligns amounts by their digits."""
     figures = max((len(item.text.split(" ")[0]) for _, item in rows if item.money), default=0)
     return [
         (label, item._replace(text=" " * (figures - len(item.text.split(" ")[0])) + item.text))

@@ -153,7 +153,6 @@ def _line(items: Sequence[Cell], layout: Layout) -> Line:
 
 
 def _trim(line: Line) -> Line:
-    """Removes the blanks at the end of a line."""
     while line and not line[-1][0].strip():
         line = line[:-1]
     return [*line[:-1], (line[-1][0].rstrip(), line[-1][1])] if line else line
