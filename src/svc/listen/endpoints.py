@@ -13,7 +13,7 @@ from svc.keys.age import KEYRING, SecretRecord
 from svc.keys.places import SANDBOX_DATA
 from svc.state import Database, Row
 
-_ALL: Final = "SELECT origin, profile, mode, url, events, endpoint_id, secret FROM endpoints"
+_ALL: Final = "SELECT origin, profile, mode, url, events, endpoint_id AS id, secret FROM endpoints"
 _FIRST: Final = "SELECT MIN(created_at) AS first FROM endpoints"
 _HERE: Final = " WHERE origin = ? AND profile = ? AND mode = ?"
 # A sandbox that was reset to its seed may give another listener's endpoint an id of before.
@@ -120,12 +120,4 @@ def list_signing_secrets(state: Database) -> list[SecretRecord]:
 
 
 def _endpoint(row: Row) -> RegisteredEndpoint:
-    return RegisteredEndpoint(
-        row["origin"],
-        row["profile"],
-        row["mode"],
-        row["url"],
-        tuple(row["events"].split(",")),
-        row["endpoint_id"],
-        row["secret"],
-    )
+    return RegisteredEndpoint(**{**row, "events": tuple(row["events"].split(","))})

@@ -407,10 +407,10 @@ def a_queue_is_deleted_and_made_again(day: Day) -> None:
     wait_for(lambda: len(day.jobs[0].told("log")) > down, 30)
     assert "has no group ci" in day.jobs[0].told("log")[-1]["reason"]
     wanted: dict[str, Any] = {"deliver_policy": "by_start_sequence", "opt_start_seq": start}
-    from svc.listen.log.streams import group_consumer, make_group
+    from svc.listen.log.streams import make_group
 
     with day.connect() as connection:
-        assert connection.run(make_group(connection, "test", group_consumer("ci", 3, start=wanted)))
+        assert connection.run(make_group(connection, "test", "ci", wanted))
     day.begin_again()
     day.flows()
 

@@ -34,7 +34,7 @@ from svc.listen.log.messages import (
     read_metadata,
 )
 from svc.listen.log.source import LogSource
-from svc.listen.log.streams import BACK_SECONDS, group_consumer, group_name, make_group, stream_info
+from svc.listen.log.streams import BACK_SECONDS, group_name, make_group
 from svc.listen.output_records import ListenerRecord
 from svc.listen.routes import AnyTarget
 from svc.service.facts import Mode
@@ -278,10 +278,8 @@ async def ensure(
     waiting = await count_waiting(connection, consumer_group)
     if waiting is not None:
         return waiting
-    info = await stream_info(connection, consumer_group.mode)
-    wanted = group_consumer(consumer_group.group, int(info["config"]["num_replicas"]), start=start)
     try:
-        await make_group(connection, consumer_group.mode, wanted)
+        await make_group(connection, consumer_group.mode, consumer_group.group, start)
     except SvcError as error:
         raise _build_missing(
             connection, consumer_group, f", and it could not be made: {error.message}"

@@ -110,21 +110,6 @@ def describe_failed_stream(address: LogAddress, mode: Mode, replicas: int) -> di
     }
 
 
-def group_consumer(group: str, replicas: int, *, start: Mapping[str, Any]) -> dict[str, Any]:
-    """The shared queue of a group; `start` says from where it reads when it is made."""
-    return {
-        "durable_name": group_name(group),
-        "name": group_name(group),
-        "ack_policy": "explicit",
-        "ack_wait": ACK_SECONDS * _NANO,
-        "max_deliver": MAX_DELIVERIES,
-        "max_ack_pending": 1000,
-        "num_replicas": replicas,
-        "replay_policy": "instant",
-        **start,
-    }
-
-
 def group_name(group: str) -> str:
     """Returns the name of a group's consumer in the log."""
     return f"{GROUP_PREFIX}{group}"
@@ -178,14 +163,31 @@ async def make(
     return {"name": name, "made": False, "changed": changed, "differs": differs}
 
 
-async def make_group(connection: LogConnection, mode: Mode, wanted: dict[str, Any]) -> bool:
-    """Makes a group's queue; says whether there was none."""
-    stream, name = connection.address.stream(mode), wanted["name"]
+async def make_group(
+    connection: LogConnection, mode: Mode, group: str, start: Mapping[str, str]
+) -> bool:
+    """Makes a group's queue, with as many copies as the events have; says whether there was none.
+
+    `start` says from where it reads when it is made.
+    """
+    stream, name = connection.address.stream(mode), group_name(group)
     try:
         await connection.info(f"CONSUMER.INFO.{stream}.{name}")
     except LogRefusal as error:
         if not is_missing(error):
             raise
+        info = await stream_info(connection, mode)
+        wanted = {
+            "durable_name": name,
+            "name": name,
+            "ack_policy": "explicit",
+            "ack_wait": ACK_SECONDS * _NANO,
+            "max_deliver": MAX_DELIVERIES,
+            "max_ack_pending": 1000,
+            "num_replicas": int(info["config"]["num_replicas"]),
+            "replay_policy": "instant",
+            **start,
+        }
         body = {"stream_name": stream, "config": wanted, "action": "create"}
         await connection.api(f"CONSUMER.CREATE.{stream}.{name}", body, seconds=15)
         return True

@@ -7,7 +7,7 @@ left of an older log are emptied. The configurations of the streams are in `svc.
 the log's key goes into the keyring.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 from svc.cli.events.secrets import place_of
@@ -68,7 +68,7 @@ def create(session: Session, arguments: CreateArguments) -> None:
     $ svc events log create --to nats+tls://log.example.com/shop --max-bytes 160GiB
     $ svc events log create --to nats+tls://log.example.com/shop --group e2e --from now
     """
-    address = LogAddress.parse(arguments.to, "--to")
+    address, mode = LogAddress.parse(arguments.to, "--to"), session.settings.mode
     for group in arguments.group or ():
         check_name(group, "--group")
     start = delivery_policy(session, starts_at(session, arguments.from_, "--from"))
@@ -78,7 +78,10 @@ def create(session: Session, arguments: CreateArguments) -> None:
     with open_log(session, address) as connection:
         key = _key(session, connection, new=arguments.new_key, printed=arguments.print_key)
         made = list(_streams(session, connection, arguments, held, key))
-        groups = [_group_made(connection, session, one, start) for one in arguments.group or ()]
+        groups = [
+            {"name": one, "made": connection.run(streams.make_group(connection, mode, one, start))}
+            for one in arguments.group or ()
+        ]
     if arguments.print_key:
         session.stdout.write(key + "\n")
         return
@@ -162,13 +165,3 @@ def _make(connection: LogConnection, wanted: dict[str, Any], change: set[str]) -
                 "--max-file-store writes it, or give a smaller --max-bytes",
             ) from None
         raise
-
-
-def _group_made(
-    connection: LogConnection, session: Session, name: str, start: Mapping[str, str]
-) -> dict[str, Any]:
-    """Makes a group's queue, with as many copies as the events have."""
-    mode = session.settings.mode
-    info = connection.run(streams.stream_info(connection, mode))
-    wanted = streams.group_consumer(name, int(info["config"]["num_replicas"]), start=start)
-    return {"name": name, "made": connection.run(streams.make_group(connection, mode, wanted))}
