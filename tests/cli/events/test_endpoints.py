@@ -328,7 +328,7 @@ def test_a_sandbox_that_does_not_answer_is_told_once_and_when_it_does_again() ->
         patch.object(link, "_MOST_SECONDS", 0.08),
         closing(EndpointLink(endpoint)) as watch,
     ):
-        watch.look_after(renew, tell)
+        watch.renew, watch.absent = renew, tell
         asyncio.run(attached(watch))
     assert told == ["nobody there", "again"]
 

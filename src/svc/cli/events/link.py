@@ -41,30 +41,25 @@ class EndpointLink:
     """The endpoint of a listener, and a thread that has it registered again after a reset.
 
     Without a tunnel deliveries come to this machine by themselves; see `TunnelLink`.
+
+    Attributes:
+        renew: asks a sandbox whether it has forgotten the endpoint, and returns the one that had to
+            be registered, or None; it is called every second.
+        absent: called once with the error when the sandbox has not answered for some seconds, and
+            with None when it answers again.
     """
 
     def __init__(self, endpoint: Endpoint) -> None:
         self.endpoint = endpoint
+        self.renew: Callable[[], Endpoint | None] | None = None
+        self.absent: Callable[[SvcError | None], None] = lambda _: None
         self._closing = threading.Event()
         self._thread: threading.Thread | None = None
-        self._renew: Callable[[], Endpoint | None] | None = None
-        self._absent: Callable[[SvcError | None], None] = lambda _: None
 
     @property
     def host(self) -> str:
         """The public name of this machine."""
         return "127.0.0.1"
-
-    def look_after(
-        self, renew: Callable[[], Endpoint | None], absent: Callable[[SvcError | None], None]
-    ) -> None:
-        """Has a sandbox asked every second whether it has forgotten the endpoint.
-
-        `renew` asks the sandbox and returns the endpoint that it had to register, or None. `absent`
-        is called once with the error when the sandbox has not answered for some seconds, and with
-        None when it answers again.
-        """
-        self._renew, self._absent = renew, absent
 
     def attach(
         self,
@@ -73,8 +68,8 @@ class EndpointLink:
         fail: Callable[[BaseException], None],  # noqa: ARG002
     ) -> None:
         """From now on tells the listener that runs in this loop."""
-        if self._renew is not None:
-            told = (asyncio.get_running_loop(), listener, self._renew)
+        if self.renew is not None:
+            told = (asyncio.get_running_loop(), listener, self.renew)
             self._thread = threading.Thread(target=self._watch, args=told, daemon=True)
             self._thread.start()
 
@@ -97,10 +92,10 @@ class EndpointLink:
             except SvcError as error:  # it is away, and may have forgotten when it comes back
                 pause = min(2 * pause, _MOST_SECONDS)
                 if pause == _TELL_SECONDS and not self._closing.is_set():
-                    self._absent(error)
+                    self.absent(error)
                 continue
             if pause >= _TELL_SECONDS:
-                self._absent(None)
+                self.absent(None)
             pause = _LOOK_SECONDS
             if renewed is not None and not self._closing.is_set():
                 with suppress(RuntimeError):  # the loop has ended

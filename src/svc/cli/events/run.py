@@ -255,7 +255,7 @@ def _prepare(
         renew = register.renewal(lambda: link.address if isinstance(link, TunnelLink) else address)
         if renew is not None:
             link = link or open_.enter_context(closing(EndpointLink(endpoint)))
-            link.look_after(renew, register.tell_absence)
+            link.renew, link.absent = renew, register.tell_absence
         hosts = (address.host,) if address is not None else ()
         path = register.address(address)[1]
         yield _ReceiverSetup(state, claim, endpoint, bound, path, hosts, link)
