@@ -46,7 +46,8 @@ def completion(
     path, profile = place_of(shell, session.env)
     changed = _put_script(path, text, force=force) if install else _take_away(path)
     if profile is not None:
-        changed = _edit_profile(profile, _powershell_line(path), wanted=install) or changed
+        line = f". '{str(path).replace(chr(39), chr(39) * 2)}'"
+        changed = _edit_profile(profile, line, wanted=install) or changed
     result = {"object": "completion", "shell": shell, "path": str(path), "changed": changed}
     if install:
         _tell_installed(session, result, profile)
@@ -80,17 +81,15 @@ def place_of(shell: str, env: Mapping[str, str]) -> tuple[Path, Path | None]:
     if shell == "powershell":
         profile = _ask_powershell(env)
         return profile.with_name("svc.ps1"), profile
-    return _choose_place(shell, env), None
-
-
-def _choose_place(shell: str, env: Mapping[str, str]) -> Path:
     home = _home(env)
+    data = _xdg(env, "XDG_DATA_HOME") or home / ".local" / "share"
     if shell == "bash":
         own = env.get("BASH_COMPLETION_USER_DIR", "").partition(":")[0]
-        return Path(own or _data(env, home) / "bash-completion") / "completions" / "svc"
+        return Path(own or data / "bash-completion") / "completions" / "svc", None
     if shell == "zsh":
-        return _data(env, home) / "zsh" / "site-functions" / "_svc"
-    return (_xdg(env, "XDG_CONFIG_HOME") or home / ".config") / "fish" / "completions" / "svc.fish"
+        return data / "zsh" / "site-functions" / "_svc", None
+    config = _xdg(env, "XDG_CONFIG_HOME") or home / ".config"
+    return config / "fish" / "completions" / "svc.fish", None
 
 
 _POWERSHELL_SECONDS: Final = 20.0
@@ -127,10 +126,6 @@ def _ask_powershell(env: Mapping[str, str]) -> Path:
     return profile
 
 
-def _powershell_line(path: Path) -> str:
-    return f". '{str(path).replace(chr(39), chr(39) * 2)}'"
-
-
 def _explain_rest(shell: str, env: Mapping[str, str], path: Path) -> tuple[str, str]:
     """What a person is told, and the line that a profile needs."""
     if shell == "bash":
@@ -161,10 +156,6 @@ def _home(env: Mapping[str, str]) -> Path:
     if not Path(home).is_absolute():
         raise LocalError("There is no home folder to install into.", hint="Set HOME")
     return Path(home)
-
-
-def _data(env: Mapping[str, str], home: Path) -> Path:
-    return _xdg(env, "XDG_DATA_HOME") or home / ".local" / "share"
 
 
 def _xdg(env: Mapping[str, str], name: str) -> Path | None:

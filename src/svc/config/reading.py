@@ -76,7 +76,9 @@ def load(path: Path) -> Config:
 def read_text(path: Path) -> str | None:
     """Reads the text of the file, or returns None if there is no file; raises as `load`."""
     try:
-        _refuse_other_writers_of_folder(path.parent)
+        for facts in (path.parent.lstat(), path.parent.stat()):  # of a link to a folder, of both
+            if stat.S_ISDIR(facts.st_mode) or stat.S_ISLNK(facts.st_mode):
+                refuse_other_writers(path.parent, facts, "700")
         with path.open("rb") as file:
             refuse_other_writers(path, os.fstat(file.fileno()), "600")
             data = file.read(BYTES_MAX + 1)
@@ -86,13 +88,6 @@ def read_text(path: Path) -> str | None:
         why = system_words(error)
         raise ConfigError(f"{path} cannot be read: {why}.", code="config_unreadable") from None
     return _text_of(data, path)
-
-
-def _refuse_other_writers_of_folder(folder: Path) -> None:
-    """Refuses a folder, or a symbolic link to one, that another user owns or may write."""
-    for facts in (folder.lstat(), folder.stat()):
-        if stat.S_ISDIR(facts.st_mode) or stat.S_ISLNK(facts.st_mode):
-            refuse_other_writers(folder, facts, "700")
 
 
 def refuse_other_writers(path: Path, facts: os.stat_result, mode: str) -> None:

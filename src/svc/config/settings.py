@@ -121,7 +121,7 @@ def resolve(options: Options, env: Mapping[str, str], config: Config) -> Setting
         color=_color(options, given, config),
         auth=profile.auth,
         sandbox=address is not None and config.is_sandbox(address),
-        from_profile=_choose_address(options, given) is None,
+        from_profile=given.text(options.base_url, "SVC_BASE_URL") is None,
         key_command=_key_command(profile, address),
     )
 
@@ -190,12 +190,8 @@ def _color(options: Options, given: _GivenSettings, config: Config) -> Color:
     return cast("Color", asked or config.color or COLOR)
 
 
-def _choose_address(options: Options, given: _GivenSettings) -> str | None:
-    return given.text(options.base_url, "SVC_BASE_URL")
-
-
 def _address(options: Options, given: _GivenSettings, profile: Profile) -> BaseUrl | None:
-    text = _choose_address(options, given)
+    text = given.text(options.base_url, "SVC_BASE_URL")
     if text is None:
         return profile.base_url
     try:

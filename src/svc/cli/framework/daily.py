@@ -4,13 +4,10 @@
 """
 
 import os
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from svc.cli.framework.session import Session
 from svc.errors import LocalError, SvcError
-
-if TYPE_CHECKING:  # loaded once a day, after every command only the file's date is looked at
-    from svc.keys.age import SecretAge
 
 _DAY_SECONDS: Final = 86_400
 _LOOKED: Final = "reminders.looked"
@@ -70,14 +67,11 @@ def _tell(session: Session) -> None:
         for secret in secrets.claim([each.secret for each in due.values()], now)
     ]
     if told:
-        session.out.note(_line(told))
+        from svc.cli.framework.reminders import age, remedy, title
 
-
-def _line(due: "list[SecretAge]") -> str:
-    from svc.cli.framework.reminders import age, remedy, title
-
-    if len(due) > 1:
-        return (
-            f"Reminder: {len(due)} keys or signing secrets are due to be replaced: svc keys remind"
-        )
-    return f"Reminder: {title(due[0].secret)}, {age(due[0])}: {remedy(due[0].secret)}"
+        first, *more = told
+        line = f"{title(first.secret)}, {age(first)}: {remedy(first.secret)}"
+        if more:
+            many = f"{len(told)} keys or signing secrets"
+            line = f"{many} are due to be replaced: svc keys remind"
+        session.out.note(f"Reminder: {line}")

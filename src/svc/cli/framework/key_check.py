@@ -78,6 +78,11 @@ def warn_of_variable(session: Session) -> None:
 
 def key_shown(fact: KeyFact) -> dict[str, Any]:
     """Returns one stored key as JSON data, without its secret; times are UTC."""
+    rolled: dict[str, Any] = {}
+    if fact.rolled_at is not None:
+        ends = None if fact.old_ends_at is None else utc(fact.old_ends_at)
+        old = fact.old_fingerprint
+        rolled = {"rolled": utc(fact.rolled_at), "old_key": old, "old_key_ends": ends}
     return {
         "object": "key",
         **place_shown(fact.place),
@@ -86,16 +91,8 @@ def key_shown(fact: KeyFact) -> dict[str, Any]:
         "added": utc(fact.added_at),
         "checked": None if fact.checked_at is None else utc(fact.checked_at),
         "keyring": title(fact.backend),
-        **_roll_shown(fact),
+        **rolled,
     }
-
-
-def _roll_shown(fact: KeyFact) -> dict[str, Any]:
-    """What is known of the key before it; nothing where there is none."""
-    if fact.rolled_at is None:
-        return {}
-    ends = None if fact.old_ends_at is None else utc(fact.old_ends_at)
-    return {"rolled": utc(fact.rolled_at), "old_key": fact.old_fingerprint, "old_key_ends": ends}
 
 
 def place_shown(place: KeyPlace) -> dict[str, Any]:

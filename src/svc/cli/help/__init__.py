@@ -53,7 +53,10 @@ def show(
     elif _wants_data(session):
         session.out.value(_data(topic, part))
     else:
-        print_page(session, _text(topic, part, session))
+        text = _text(topic, part, session)
+        command = _pager(session, text)
+        if not command or not _page(session, command, text):
+            session.stdout.write(text)
 
 
 def _no_such_topic(topic: str) -> UsageError:
@@ -130,18 +133,11 @@ _USUAL: Final = "less"
 _LESS: Final = "FRX"
 
 
-def print_page(session: Session, text: str) -> None:
-    """Prints a page; on a terminal that it is too long for through `$PAGER`, else `less`.
+def _pager(session: Session, text: str) -> list[str]:
+    """The command of a pager with its whole path, for a terminal that a page is too long for.
 
     An empty `PAGER` and `cat` mean none, and so does a terminal that knows no movements.
     """
-    command = _pager(session, text)
-    if not command or not _page(session, command, text):
-        session.stdout.write(text)
-
-
-def _pager(session: Session, text: str) -> list[str]:
-    """The command of a pager with its whole path, or nothing where there is none to be used."""
     streams, env = session.streams, session.env
     if not (streams.person_reads and streams.person_answers) or env.get("TERM") == "dumb":
         return []
