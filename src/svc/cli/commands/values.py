@@ -148,7 +148,7 @@ _HERE: Final[Mapping[tuple[str, str], Values]] = {
     **{(f"sandbox {verb}", "--type"): _EVENT_TYPE for verb in ("events", "fault add")},
     ("events listen", "--from-start"): _words("from_start", tuple(STARTS)),
     ("events log create", "--from"): _words("from_start", tuple(STARTS)),
-    ("requests list", "--operation"): _words("posted", find_posted_paths()),
+    ("requests list", "--operation"): _words("posted", tuple(find_posted_paths())),
     **{(f"profiles {verb}", "name"): Values(profiles=True) for verb in ("use", "remove")},
     **{
         (f"config {verb}", "name"): _words("setting", tuple(SETTINGS))
