@@ -69,7 +69,7 @@ def summary_of(intent: Intent, *, in_flight: bool) -> dict[str, Any]:
 
 
 def _money_of(intent: Intent) -> dict[str, Any]:
-    """The amount that was asked for, in minor units, and its currency where that was said."""
+    """The amount and currency that were asked for; what was not said, as it was answered."""
     body = parse_body(intent.stored.body.decode("utf-8", "replace"))
     if isinstance(body, str):
         body = dict(parse_qsl(body))
@@ -77,7 +77,11 @@ def _money_of(intent: Intent) -> dict[str, Any]:
     amount = asked.get("amount")
     if isinstance(amount, str) and amount.isdecimal():
         amount = int(amount)
-    return {"amount": amount, "currency": asked.get("currency")}
+    moved = (intent.amount, intent.currency) if intent.state == "done" else (None, None)
+    return {
+        "amount": moved[0] if amount is None else amount,
+        "currency": asked.get("currency") or moved[1],
+    }
 
 
 def record_of(intent: Intent, *, in_flight: bool) -> dict[str, Any]:

@@ -431,6 +431,10 @@ def test_requests_are_found_by_object_time_and_operation(svc: Svc, sandbox: Sand
     assert found("--operation", "orders.create") == [("orders.create", 12900)]
     assert found("--since", "2h", "--operation", "refunds.create") == [("refunds.create", 500)]
     assert found("--since", "tomorrow") == []
-    assert "129.00 EUR" in svc("requests", "list", "-o", "human").out
+    told = svc("requests", "list", "-o", "human").out
+    assert "129.00 EUR" in told
+    assert " 5.00 EUR" in told  # the answer has said the currency
+    whole = svc.ok("refunds", "create", "--payment", payment)["amount"]
+    assert found("--max", "1") == [("refunds.create", whole)]
     refused = svc("requests", "list", "--operation", "refunds.creat")
     assert "Did you mean 'refunds.create'?" in refused.error["message"]
