@@ -40,6 +40,9 @@ class JoinedWrites:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._inner, name)
 
+    def is_closing(self) -> bool:  # asked several times a request
+        return self._inner.is_closing()
+
     def write(self, data: bytes | bytearray | memoryview) -> None:
         if data[: len(_HEAD)] == _HEAD and data[: len(_GO_ON)] != _GO_ON:
             self._send()

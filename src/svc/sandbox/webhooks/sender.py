@@ -63,6 +63,7 @@ class WebhookSender(Protocol):
 
 Origin = tuple[str, str, int, bool]  # the last: any certificate is taken
 _TRUSTS_ANY = "trusts_any"  # an extension of a request
+_LET_GO = httpx.AsyncByteStream()  # of any other httpx would make a body
 
 
 class KeptConnections(httpx.AsyncBaseTransport):
@@ -100,7 +101,7 @@ class KeptConnections(httpx.AsyncBaseTransport):
             raise _translate_error(error) from error
         finally:
             self._give_back(origin, connection)
-        return httpx.Response(head.status_code)
+        return httpx.Response(head.status_code, stream=_LET_GO)
 
     async def aclose(self) -> None:
         """Ends the connections that are kept."""
