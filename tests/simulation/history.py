@@ -4,6 +4,7 @@ Every step has a seed of its own, drawn at the start, so that steps can be left 
 that fails while the others stay what they were.
 """
 
+import inspect
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from random import Random
@@ -26,6 +27,13 @@ _WAITS: Final = (1.0, 60.0, _HOUR, 6 * _HOUR, 23.5 * _HOUR, 25 * _HOUR)
 _SHORT_WAITS: Final = (1.0, 60.0, 0.4 * _HOUR, 0.8 * _HOUR, _HOUR, 6 * _HOUR)  # around a limit's
 _HAND: Final = 0.03  # what a person needs at least before the next command
 _FINE: Final = 3 * _HOUR  # within which a key is young
+
+
+def run_batch(session: Session, **given: Any) -> None:
+    """Runs `svc batch` with some of its options given."""
+    options = inspect.get_annotations(batch.batch)["options"]()
+    vars(options).update(given)
+    batch.batch(session, options)
 
 
 class EndedHistory(NamedTuple):
@@ -181,7 +189,7 @@ class History:
         def run(session: Session) -> None:
             path.write_bytes(data)
             operation = wishes[0].operation
-            batch.batch(
+            run_batch(
                 session,
                 operation=operation,
                 file=str(path),

@@ -16,7 +16,7 @@ from tempfile import TemporaryDirectory
 from types import TracebackType
 from typing import Any, Final, Self
 
-from simulation.history import EndedHistory, Shortening
+from simulation.history import EndedHistory, Shortening, run_batch
 from simulation.judge import ViolationError
 from simulation.machine import Process, StuckError
 from simulation.service import identity
@@ -25,7 +25,7 @@ from simulation.wishes import parsed
 from simulation.world import _ADDRESSES, SimDisk, World
 from support.suite.surroundings import memory
 from svc.base_url import BaseUrl
-from svc.cli import batch, requests
+from svc.cli import requests
 from svc.cli.framework.session import Session
 from svc.delivery.evidence import DONE_BY_HAND
 from svc.delivery.journal.batches import BatchName
@@ -332,7 +332,7 @@ class Months:
         one.first.setdefault(one.label, now)
 
         def command(session: Session) -> None:
-            batch.batch(
+            run_batch(
                 session,
                 operation="refunds.create",
                 file=str(path),
