@@ -5,8 +5,8 @@
 
 import json
 import re
-import time
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any, Final
 
 from svc.html import Elements, Markup, MarkupPart
@@ -62,6 +62,9 @@ def status_text(status: int | None) -> str:
     return "No answer" if status is None else name_status(status)
 
 
+_ZONE_AT: Final = len("2026-10-01 11:00:00.250")
+
+
 class Times:
     """Writes times in one style, local unless UTC was asked for; all in unix seconds."""
 
@@ -70,12 +73,12 @@ class Times:
 
     def full(self, seconds: float) -> str:
         """Date, time of day with milliseconds, and zone: `2026-10-01 11:00:00.250 +02:00`."""
-        return f"{self._day(seconds)} {self._clock(seconds)} {self.zone(seconds)}"
+        return f"{self._text(seconds)[:_ZONE_AT]} {self.zone(seconds)}"
 
     def brief(self, seconds: float, now: float) -> str:
         """The time of day, with the date if it is not today's; its zone stands above the list."""
-        today = self._day(seconds) == self._day(now)
-        return self._clock(seconds) if today else f"{self._day(seconds)} {self._clock(seconds)}"
+        day, clock = self._text(seconds)[:_ZONE_AT].split(" ")
+        return clock if self._text(now).startswith(day) else f"{day} {clock}"
 
     def format_said(self, text: str) -> str:
         """A time of the service in the same style; other text stays unchanged."""
@@ -84,19 +87,11 @@ class Times:
 
     def zone(self, seconds: float) -> str:
         """The zone in which a moment is written: `UTC`, or as far as the local one is from it."""
-        if self._utc:
-            return "UTC"
-        offset = time.strftime("%z", self._parts(seconds))
-        return f"{offset[:3]}:{offset[3:]}"
+        return "UTC" if self._utc else self._text(seconds)[_ZONE_AT:]
 
-    def _clock(self, seconds: float) -> str:
-        return f"{time.strftime('%H:%M:%S', self._parts(seconds))}.{int(seconds % 1 * 1000):03d}"
-
-    def _day(self, seconds: float) -> str:
-        return time.strftime("%Y-%m-%d", self._parts(seconds))
-
-    def _parts(self, seconds: float) -> time.struct_time:
-        return time.gmtime(seconds) if self._utc else time.localtime(seconds)
+    def _text(self, seconds: float) -> str:
+        moment = datetime.fromtimestamp(seconds, UTC)
+        return (moment if self._utc else moment.astimezone()).isoformat(" ", "milliseconds")
 
 
 _NODES_MAX: Final = 2000
