@@ -637,7 +637,7 @@ def test_a_row_is_not_corrected_for_a_gateway(machine: UserMachine, tmp_path: Pa
     path = write(tmp_path / "r.ndjson", refund_row(1))
     refused = run(machine, path)
     assert (refused.code, refused.json["problems"][0]["code"]) == (9, "refused_by_gateway")
-    assert "Correct" not in refused.error["message"]
+    assert "before you correct any: svc batch" in refused.error["message"]
     write(path, refund_row(1, reason="duplicate"))
     stopped = run(machine, path)
     assert (stopped.code, stopped.error["code"]) == (6, "row_edited")

@@ -54,7 +54,10 @@ _PAYMENTS: Final = (
     "Give each row its payment; those of all orders: svc payments list --all -o csv --query "
     "'[].{order: order, payment: id}'"
 )
-_BY_GATEWAY: Final = "The answers are not the service's own; with the rows as they are: {}"
+_BY_GATEWAY: Final = (
+    "What answered may not be the service itself; with the rows as they are, before you correct "
+    "any: {}"
+)
 # What keeps a row from being sent that its file has to be corrected for.
 _IN_THE_ROW: Final = {CURRENCY_MISMATCH, KEY_REUSED}
 _LIST: Final = ". To see all: svc requests list --unresolved"
