@@ -11,9 +11,8 @@ import re
 import shlex
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import PurePath
-from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from svc.client.retry import KEY_SAFE_SECONDS
@@ -26,6 +25,7 @@ from svc.delivery.plan import (
     BatchFacts,
     BatchPlan,
     BatchRow,
+    BatchTimes,
     RowSelection,
     UnsentRow,
 )
@@ -40,7 +40,7 @@ _HOUR_SECONDS: Final = 3600
 _SHOWN: Final = 10
 _NAMED: Final = 3
 _PUT_BACK: Final = "Put the row back as it was, and run this again"
-_BEFORE_FORGETTING: Final = "; if it was carried out, take the row out of the file before that"
+_BEFORE_FORGETTING: Final = "if it was carried out, take the row out of the file before that"
 
 
 class TypedLine(NamedTuple):
@@ -282,12 +282,9 @@ _STOPS: Final[dict[RowDecision, Callable[[StoppedRun], Conflict]]] = {
 
 
 def build_held_error(
-    passed: UnsentRow,
-    now: float,
-    format_command: FormatCommand,
-    expired: Mapping[str, SvcError] = MappingProxyType({}),
+    passed: UnsentRow, times: BatchTimes, format_command: FormatCommand
 ) -> SvcError:
-    """Builds the error of a row that is left out, with the next step; `expired` as in the facts."""
+    """Builds the error of a row that is left out, with the next step."""
     evidence, duplicate = passed.evidence, passed.duplicate
     by_hand = (RowDecision.STOP_ROW_BY_HAND, RowDecision.STOP_ROW_REWORDED)
     if passed.decision in by_hand and duplicate is not None:
@@ -305,9 +302,8 @@ def build_held_error(
         return _explain_changed(evidence, passed.row)
     if passed.decision is RowDecision.STOP_ROW_KEY_TAKEN:
         return _explain_key_taken(evidence, format_command)
-    too_old = _explain_too_old(evidence, now, format_command)
-    error = expired.get(evidence.request or "", too_old)
-    error.hint = f"{(error.hint or '').removesuffix(_BEFORE_FORGETTING)}{_BEFORE_FORGETTING}"
+    error = _explain_too_old(evidence, times, format_command)
+    error.hint = f"{error.hint}; {_BEFORE_FORGETTING}"
     return error
 
 
@@ -363,9 +359,11 @@ def _explain_key_taken(evidence: Evidence, format_command: FormatCommand) -> Svc
     return _build_unrecorded(evidence, KEY_REUSED, why)
 
 
-def _explain_too_old(evidence: Evidence, now: float, format_command: FormatCommand) -> SvcError:
+def _explain_too_old(
+    evidence: Evidence, times: BatchTimes, format_command: FormatCommand
+) -> SvcError:
     if evidence.intent is not None:
-        return build_not_again(evidence.intent, now, format_command)
+        return build_not_again(evidence.intent, times.now, format_command, times.served)
     why = (
         "It was sent by a run that is known from the results file only. Its outcome is not known, "
         f"and the service keeps a key for {IDEMPOTENCY_RETENTION_SECONDS // _HOUR_SECONDS} hours "

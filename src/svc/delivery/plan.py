@@ -5,9 +5,8 @@
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from types import MappingProxyType
 from typing import Final, NamedTuple, TypeVar
 
 from svc.client.call import Encoding
@@ -16,7 +15,6 @@ from svc.delivery.gathering import EvidenceList, Selection
 from svc.delivery.journal.batches import BatchName, Duplicate
 from svc.delivery.journal.entry import Intent, KeyEquivalence
 from svc.delivery.policy import KeyRelation, RowDecision
-from svc.errors import SvcError
 from svc.system.spool import Digests
 
 T = TypeVar("T")
@@ -200,7 +198,6 @@ class BatchFacts(NamedTuple):
         doubles: whether the operation has its effect again if it is sent twice.
         unseen: whether requests that only a results file has are of the account in use.
         world: identifies the state of a sandbox; None for any other service.
-        expired: requests that must not be sent again by a sandbox's clock, with the error (R4).
         moved: what other batches have, or may have, moved of late, with the effect of a row.
         encoding: of the bodies of rows.
     """
@@ -215,7 +212,6 @@ class BatchFacts(NamedTuple):
     doubles: bool
     unseen: KeyRelation = KeyRelation.NOT_KNOWN
     world: str | None = None
-    expired: Mapping[str, SvcError] = MappingProxyType({})
     moved: Sequence[Duplicate] = ()
     encoding: Encoding = "json"
 

@@ -224,8 +224,6 @@ class _Planner:
 
     def _is_key_old(self, evidence: Evidence) -> bool:
         times, intent = self._facts.times, evidence.intent
-        if evidence.request in self._facts.expired:
-            return True
         ages = [age_of(evidence.at, evidence.server_time, times.now, times.served)]
         dated = intent.dated_at if intent else None
         if dated is not None and times.dated is not None:

@@ -18,7 +18,7 @@ from svc.delivery.hints import build_held_error
 from svc.delivery.journal.batches import BatchName
 from svc.delivery.journal.commands import format_full_command
 from svc.delivery.journal.sender_locks import SenderLocks
-from svc.delivery.plan import BatchPlan
+from svc.delivery.plan import BatchPlan, BatchTimes
 from svc.delivery.rows import RowJournal
 from svc.state import Database
 from unit.delivery.rows import BASE, SCOPE, Desk
@@ -146,6 +146,7 @@ class Floor:
         halts = make_should_stop(self.quota)
         rate = Rate(self.clock, None)
         workers = Workers(size, connect or self.connect, halts, rate, self.clock)
+        now = BatchTimes(self.clock.now())
         with Results(self.path, self.batch) as results:
             results.read_past()
             deps = RunDeps(journal, workers, results, self.quota, self.clock)
@@ -156,7 +157,7 @@ class Floor:
                 size=size,
                 in_order=in_order,
                 progress=self.watch,
-                held_error=lambda one: build_held_error(one, self.clock.now(), format_full_command),
+                held_error=lambda one: build_held_error(one, now, format_full_command),
             )
             try:
                 self.last.go()

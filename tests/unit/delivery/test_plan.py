@@ -17,7 +17,7 @@ from svc.delivery.journal.batches import BatchName, default_name
 from svc.delivery.journal.commands import format_full_command
 from svc.delivery.journal.entry import OBJECT_FAILED, KeyEquivalence, NewIntent, Settled
 from svc.delivery.journal.sender_locks import SenderLocks
-from svc.delivery.plan import BatchPlan
+from svc.delivery.plan import BatchPlan, BatchTimes
 from svc.delivery.policy import KeyRelation, RowDecision
 from svc.errors import Conflict
 from svc.state import Database
@@ -407,15 +407,24 @@ def test_a_results_file_of_another_account_or_day_skips_nothing(desk: Desk) -> N
     assert stop_of(desk.plan(100, lines=(old,), unseen=seen)) is RowDecision.STOP_OLD
     lost = past(desk, "unknown", 100, 24 * HOUR)
     (held,) = desk.plan(100, lines=(lost,), unseen=seen).held
-    error = build_held_error(held, desk.clock.now(), format_full_command)
+    error = build_held_error(held, BatchTimes(desk.clock.now()), format_full_command)
     assert held.row.amount == 100
     assert error.message.endswith("and the service keeps a key for 24 hours only.")
-    assert held.evidence is not None
-    by_its_clock = {held.evidence.request or "": Conflict("expired", hint="then forget it")}
-    told = build_held_error(held, desk.clock.now(), format_full_command, by_its_clock)
-    for one in (error, told):  # whichever clock has told it
-        assert one.hint is not None
-        assert one.hint.endswith("take the row out of the file before that")
+    assert error.hint is not None
+    assert error.hint.endswith("take the row out of the file before that")
+
+
+def test_a_row_that_a_sandbox_has_forgotten_is_not_sent(desk: Desk) -> None:
+    """R4: its clock was turned; whichever clock tells it, the row is to be taken out first."""
+    (job,) = desk.record(desk.plan(100), served=1000.0)
+    desk.journal.settle(job.intent, UNKNOWN)
+    desk.sender_locks.close()
+    assert len(desk.plan(100, served=1000.0 + 23 * HOUR - 1).tasks) == 1
+    (held,) = desk.plan(100, served=1000.0 + 23 * HOUR).held
+    times = BatchTimes(desk.clock.now(), 1000.0 + 23 * HOUR)
+    error = build_held_error(held, times, format_full_command)
+    assert "the sandbox's clock says" in error.message
+    assert (error.hint or "").endswith("take the row out of the file before that")
 
 
 def test_one_process_at_a_time_runs_a_batch(desk: Desk, tmp_path: Path) -> None:

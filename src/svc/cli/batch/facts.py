@@ -33,7 +33,7 @@ from svc.delivery.journal.journal import Journal
 from svc.delivery.likeness import fields_of
 from svc.delivery.plan import CLOCKS_DIFFER_SECONDS, BatchFacts, BatchRow, BatchTimes
 from svc.delivery.policy import KeyRelation
-from svc.errors import Conflict, SvcError, UsageError
+from svc.errors import Conflict, UsageError
 from svc.system.spool import DigestIndex
 
 _RELATIONS: Final = {True: KeyRelation.SAME, False: KeyRelation.OTHER, None: KeyRelation.NOT_KNOWN}
@@ -86,7 +86,6 @@ def collect_facts(
         options.permissions,
         action.twice,
         world=world,
-        expired=_find_expired(session, evidence),
         moved=moved,
         encoding=action.encoding,
     )
@@ -158,17 +157,22 @@ def _list_told(
 def _date_by_sandbox(
     session: Session, evidence: EvidenceList, served: float | None
 ) -> tuple[EvidenceList, float | None]:
-    """Adds the time at which a sandbox first saw requests that only the results file has."""
-    if not any(True for _ in evidence.list_numbers((Known.UNKNOWN,), is_recorded=False)):
+    """Adds when a sandbox first saw unknown requests that are without a time by its clock (R4)."""
+    if all(one.server_time is not None for one in evidence.select((Known.UNKNOWN,))):
         return evidence, served
     ages = idempotency_ages_here(session)
     if ages is None:
         return evidence, served
-    dated = EvidenceList(
-        one._replace(server_time=ages.first_seen.get(one.key)) if one.intent is None else one
-        for one in evidence
-    )
-    return dated, ages.now
+
+    def date(one: Evidence) -> Evidence:
+        if one.server_time is not None:
+            return one
+        # What the sandbox does not remember was sent before all that it does.
+        return one._replace(
+            server_time=ages.first_seen.get(one.key, one.at if one.intent else None)
+        )
+
+    return EvidenceList(map(date, evidence)), ages.now
 
 
 def merge_duplicates(facts: BatchFacts, found: Sequence[Duplicate]) -> Sequence[Duplicate]:
@@ -231,17 +235,6 @@ def _account_of_check(
     profile = session.scope().profile
     other = frozenset(one.key_fingerprint for one in duplicates if one.profile != profile)
     return KeyEquivalence(mine, other - mine)
-
-
-def _find_expired(session: Session, evidence: EvidenceList) -> dict[str, SvcError]:
-    """Requests whose idempotency key is expired by the sandbox's clock, by id (promise R4)."""
-    unknown = evidence.select((Known.UNKNOWN,), is_recorded=True)
-    unresolved = [one.intent for one in unknown if one.intent and one.intent.is_unresolved]
-    ages = idempotency_ages_here(session) if unresolved else None
-    if ages is None:
-        return {}
-    found = ((one.id, ages.refusal(one, session.format_command)) for one in unresolved)
-    return {identifier: error for identifier, error in found if error is not None}
 
 
 def _with_service(

@@ -226,8 +226,7 @@ def _put_together(
     confirm_rows(session, batch_input, judged.plan)
 
     def explain(passed: UnsentRow) -> SvcError:
-        now, expired = session.clock.now(), judged.facts.expired
-        return build_held_error(passed, now, session.format_command, expired)
+        return build_held_error(passed, judged.facts.times, session.format_command)
 
     return build_run(session, options, batch_input, judged.plan, recorded, results, explain)
 

@@ -245,10 +245,18 @@ def build_already_settled(intent: Intent, format_command: FormatCommand) -> SvcE
     return row.about(intent, format_command, ended=words.get(settled.outcome, settled.outcome))
 
 
-def build_not_again(intent: Intent, now: float, format_command: FormatCommand) -> SvcError:
-    """Builds the error for a request that could have a second effect if sent again (R4)."""
-    row = CLOCK_BEHIND if is_in_the_future(intent, now) else KEY_TOO_OLD
-    return row.about(intent, format_command, now=utc(now))
+def build_not_again(
+    intent: Intent, now: float, format_command: FormatCommand, served: float | None = None
+) -> SvcError:
+    """Builds the error for a request that could have a second effect if sent again (R4).
+
+    `served` is what a sandbox's clock says, by which it may be older.
+    """
+    if is_in_the_future(intent, now):
+        return CLOCK_BEHIND.about(intent, format_command, now=utc(now))
+    if served is not None and not is_too_old(intent, now):
+        return FORGOTTEN.about(intent, format_command, now=utc(served))
+    return KEY_TOO_OLD.about(intent, format_command)
 
 
 def build_not_ours(intent: Intent, settled: Settled) -> SvcError:
