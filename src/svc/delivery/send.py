@@ -227,9 +227,7 @@ def choose_command(
     if decision is CommandDecision.STOP_MEANWHILE:
         raise refusals.DONE_MEANWHILE.about(intent, format_command)
     if decision is CommandDecision.STOP_RECENT:
-        is_same = intent.likeness == asked.likeness
-        refusal = refusals.DONE_RECENTLY if is_same else refusals.REWORDED_RECENTLY
-        raise refusal.about(intent, format_command)
+        raise refusals.DONE_RECENTLY.about(intent, format_command, likeness=asked.likeness)
     if decision is CommandDecision.NOTE:
         note(refusals.note_recent(intent))
     return intent if decision is CommandDecision.SAME_KEY else None

@@ -35,13 +35,20 @@ def is_in_the_future(intent: Intent, now: float) -> bool:
     return now < intent.first_sent_at - CLOCK_STEP_SECONDS
 
 
+_REWORDED: Final = "A request that may be the same in other words"
+
+
 class _RequestWords:
     """The values of a request that a refusal's message may name."""
 
     safe_hours = KEY_SAFE_SECONDS // 3600
     kept_hours = IDEMPOTENCY_RETENTION_SECONDS // 3600
 
-    def __init__(self, intent: Intent, format_command: FormatCommand) -> None:
+    def __init__(
+        self, intent: Intent, format_command: FormatCommand, likeness: str | None = None
+    ) -> None:
+        is_same = likeness in (None, intent.likeness)
+        self.same = "The same request" if is_same else _REWORDED
         made = intent.settled.object_id if intent.settled else None
         self.id, self.key, self.account = intent.id, intent.stored.idempotency_key, intent.scope
         self.what = f"POST {intent.stored.path}"
@@ -70,13 +77,15 @@ class SendRefusal(NamedTuple):
         format_command: FormatCommand = format_full_command,
         *,
         answer: SvcError | Settled | None = None,
+        likeness: str | None = None,
         **words: str,
     ) -> SvcError:
         """Builds the error for one request, with the service's answer if there is one.
 
+        `likeness` is that of a request that is not sent because of this one, if it may be another.
         `words` are the values that the message needs besides those of the request.
         """
-        told = _RequestWords(intent, format_command)
+        told = _RequestWords(intent, format_command, likeness)
         return self.kind(
             self.message.format(r=told, **words),
             code=self.code,
@@ -104,18 +113,13 @@ DUPLICATE_IN_FLIGHT: Final = SendRefusal(  # promise R5
 )
 DUPLICATE: Final = SendRefusal(  # promise R5
     "request_unresolved",
-    "The same request ({r.what}) was begun at {r.begun} and its outcome is not known. Nothing was "
-    "sent now.",
+    "{r.same} ({r.what}) was begun at {r.begun} and its outcome is not known. Nothing was sent "
+    "now.",
     "{r.resume}; to send a second one, add --new-request",
 )
 OLD_DUPLICATE: Final = DUPLICATE._replace(
     hint="svc requests resume {r.id} says where to see what it did; to send a second one, add "
     "--new-request"
-)
-REWORDED: Final = DUPLICATE._replace(  # promise R115
-    message="A request that may be the same in other words ({r.what}, of the same amount) was "
-    "begun at {r.begun} and its outcome is not known. Nothing was sent now.",
-    hint="See it: {r.show}; to settle it: {r.resume}; to send this one as well, add --new-request",
 )
 BEGUN_ANEW: Final = SendRefusal(  # promise R91
     "request_unresolved",
@@ -123,7 +127,7 @@ BEGUN_ANEW: Final = SendRefusal(  # promise R91
     "Nothing was sent now.",
     "Settle that one first: {r.resume}",
 )
-_DONE: Final = "The same request ({r.what}) was carried out %s{r.as_made}. Nothing was sent now."
+_DONE: Final = "{r.same} ({r.what}) was carried out %s{r.as_made}. Nothing was sent now."
 DONE_MEANWHILE: Final = SendRefusal(  # promise R91
     "request_settled",
     _DONE % "by another process after this command had begun",
@@ -133,10 +137,6 @@ DONE_RECENTLY: Final = SendRefusal(  # promise R115: less than ten minutes ago, 
     "request_settled",
     _DONE % "a moment ago, at {r.ended}",
     "See it: {r.look}; to do it a second time, add --new-request",
-)
-REWORDED_RECENTLY: Final = DONE_RECENTLY._replace(
-    message="A request that may be the same in other words ({r.what}, of the same amount) was "
-    "carried out a moment ago, at {r.ended}{r.as_made}. Nothing was sent now."
 )
 DONE_ANEW: Final = SendRefusal(  # promise R91
     "request_settled",
@@ -228,10 +228,8 @@ FORGOTTEN: Final = KEY_TOO_OLD._replace(  # a sandbox's clock was turned forward
 
 def build_duplicate_error(intent: Intent, likeness: str, now: float) -> SvcError:
     """Builds the error for a duplicate that is unresolved (promises R5, R115)."""
-    if intent.likeness != likeness:
-        return REWORDED.about(intent)
     is_old = is_too_old(intent, now) or is_in_the_future(intent, now)
-    return (OLD_DUPLICATE if is_old else DUPLICATE).about(intent)
+    return (OLD_DUPLICATE if is_old else DUPLICATE).about(intent, likeness=likeness)
 
 
 def build_already_settled(intent: Intent, format_command: FormatCommand) -> SvcError:
