@@ -78,10 +78,6 @@ class RequestLog:
         self._entries: deque[LoggedRequest] = deque(maxlen=KEPT)
         self.leaked: deque[str] = deque(maxlen=KEPT)
 
-    def list_oldest_first(self, mode: str) -> list[LoggedRequest]:
-        """The logged requests of a mode, and those whose key has no mode, oldest first."""
-        return [each for each in reversed(self._entries) if each.mode in (mode, None)]
-
     def search(self, wanted: Mapping[str, Any]) -> list[LoggedRequest]:
         """The entries that fit, newest first.
 

@@ -69,7 +69,8 @@ class Execution(NamedTuple):
             auth.permit(self.key, also, "read")
         fields = self.operation.fields
         if self.settings["unknown_parameters"] == "reject":
-            self._refuse_stray()
+            if self.stray:  # an amount in the address must not silently become "all of it"
+                raise build_unknown(min(self.stray), " A POST takes its parameters in the body.")
             tables.refuse_unknown(fields, self.tree)
         clean = tables.check(fields, self.tree, self.settings, partial=self.operation.partial)
         return HttpReply(200, compact(self.operation.run(tx, target, clean)))
@@ -82,11 +83,6 @@ class Execution(NamedTuple):
             reply = self.run(tx)
             tx.put_result(key, print_, reply.status, reply.body)
         return reply
-
-    def _refuse_stray(self) -> None:
-        # An amount in the address must not silently become "all of it".
-        if self.stray:
-            raise build_unknown(min(self.stray), " A POST takes its parameters in the body.")
 
 
 def decode(

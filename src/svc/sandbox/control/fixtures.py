@@ -103,18 +103,14 @@ def fill(test: Transaction, live: Transaction, name: str | None) -> None:
     if name is not None and name not in FIXTURES:
         raise not_allowed_value("fixture", FIXTURES)
     with test.ids.prescribe(DEMO_IDS if name == "demo" else {}):
-        _fill(test, live, demo=name == "demo")
-
-
-def _fill(test: Transaction, live: Transaction, *, demo: bool) -> None:
-    api_keys.register(test, SANDBOX_KEYS["secret_test"], "secret")
-    api_keys.register(test, SANDBOX_KEYS["publishable_test"], "publishable")
-    readable = dict.fromkeys(RESTRICTED_RESOURCES, "read")
-    api_keys.register(test, SANDBOX_KEYS["restricted_test"], "restricted", readable)
-    api_keys.register(live, SANDBOX_KEYS["secret_live"], "secret")
-    api_keys.register(live, SANDBOX_KEYS["publishable_live"], "publishable")
-    for currency in fx.USD_PER_UNIT:
-        test.set_balance(currency, _BALANCE * 10 ** (exponent(currency) or 0))
-        live.set_balance(currency, 0)
-    if demo:
-        fill_demo(test)
+        api_keys.register(test, SANDBOX_KEYS["secret_test"], "secret")
+        api_keys.register(test, SANDBOX_KEYS["publishable_test"], "publishable")
+        readable = dict.fromkeys(RESTRICTED_RESOURCES, "read")
+        api_keys.register(test, SANDBOX_KEYS["restricted_test"], "restricted", readable)
+        api_keys.register(live, SANDBOX_KEYS["secret_live"], "secret")
+        api_keys.register(live, SANDBOX_KEYS["publishable_live"], "publishable")
+        for currency in fx.USD_PER_UNIT:
+            test.set_balance(currency, _BALANCE * 10 ** (exponent(currency) or 0))
+            live.set_balance(currency, 0)
+        if name == "demo":
+            fill_demo(test)

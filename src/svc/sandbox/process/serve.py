@@ -21,7 +21,7 @@ import uvicorn
 
 from svc.errors import LocalError, system_words
 from svc.sandbox.app import SandboxApp
-from svc.sandbox.options import LOOPBACK, LaunchOptions
+from svc.sandbox.options import LOOPBACK
 from svc.sandbox.process.protocol import DeadlineProtocol, PortSplitter, Refuse
 from svc.sandbox.process.records import RunRecord, hold, listen_on
 from svc.system.loops import catch_signals
@@ -46,7 +46,17 @@ def serve(app: SandboxApp, on_ready: OnReady) -> None:
     options = app.options
     with ExitStack() as stack:
         socks = [stack.enter_context(each) for each in listen_on(options.port, options.bind)]
-        record = _record(options, socks[0].getsockname()[1])
+        port = socks[0].getsockname()[1]
+        record = RunRecord(
+            pid=os.getpid(),
+            port=port,
+            url=f"{'https' if options.tls else 'http'}://{LOOPBACK}:{port}",
+            db=options.db,
+            started=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ"),
+            log=str(options.folder / f"sandbox-{port}.log") if options.state_dir else "",
+            certificate=options.authority or options.certificate,
+            bind=None if options.bind == LOOPBACK else options.bind,
+        )
         if options.state_dir:
             stack.enter_context(hold(options.folder, record))
             _log_to(Path(record.log))
@@ -104,19 +114,6 @@ def _config(app: SandboxApp) -> uvicorn.Config:
         timeout_graceful_shutdown=_GRACE,  # type: ignore[arg-type]  # asyncio takes fractions
         ssl_certfile=app.options.certificate,
         ssl_keyfile=app.options.private_key,
-    )
-
-
-def _record(options: LaunchOptions, port: int) -> RunRecord:
-    return RunRecord(
-        pid=os.getpid(),
-        port=port,
-        url=f"{'https' if options.tls else 'http'}://{LOOPBACK}:{port}",
-        db=options.db,
-        started=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ"),
-        log=str(options.folder / f"sandbox-{port}.log") if options.state_dir else "",
-        certificate=options.authority or options.certificate,
-        bind=None if options.bind == LOOPBACK else options.bind,
     )
 
 

@@ -123,7 +123,8 @@ def controls(log: RequestLog) -> tuple[ControlEndpoint, ...]:
     """The control that looks at a log of requests, at the deliveries and at the receivers."""
 
     async def lint(call: ControlCall) -> Doc:
-        requests = log.list_oldest_first(call.mode)
+        # Those whose key has no mode as well, oldest first.
+        requests = [each for each in reversed(log.search({})) if each.mode in (call.mode, None)]
         made, _ = call.read(
             lambda tx: deliveries.page(
                 tx.store, tx.mode, equals={}, limit=_DELIVERIES_MAX, after=None
