@@ -11,7 +11,8 @@
 event from end to end, memory. `growth`: one, two, four and eight laptops of one log with 32 senders, and the
 processor's time an event of receiver, node and laptop. `flat`: the memory of a listener that reads
 so many events, 1,000,000 if nothing is said. `slept`: how long a laptop that slept through so many
-takes until it is level, 100,000 if nothing is said. `ids`: what a server needs for the
+takes until it is level, 100,000 if nothing is said; the floor (`log_floor.py`) reads the same pages
+and posts each event, and does nothing else. `ids`: what a server needs for the
 ids of so many events, 300,000 if nothing is said; it takes two or three minutes, `flow` one.
 
 The figures are good as ratios only: three servers of a log share this machine and its disk.
@@ -250,25 +251,46 @@ def slept(events: int) -> None:
         reading = ("listen", "--from", running.url(), "--name", "laptop", "--from-start", "all")
         argv = ("events", *reading, "--print", "none", "--forward-to", line(target))
         one = Member(folder / "l", argv)
+        open_.callback(one.kill)
         one.start()
         publish(connection, range(1))
-        awake = Subject(target, target, pid_of(one))
-        while awake.count() < 1:
+        while Subject(target, target, pid_of(one)).count() < 1:
             time.sleep(0.05)
         one.kill()
         for first in range(1, events + 1, 10_000):
             publish(connection, range(first, min(first + 10_000, events + 1)))
         one.start()
-        open_.callback(one.kill)
-        started, pid = time.perf_counter(), pid_of(one)
-        while awake.count() < events + 1:
-            time.sleep(0.05)
-        took, spent = time.perf_counter() - started, cpu(pid)
-        print(
-            f"{events:,} events slept through: level after {took:.1f} s, "
-            f"{spent:.1f} s of its processor, {resident(pid):.0f} MB",
-            flush=True,
-        )
+        asleep = f"{events:,} events slept through"
+        level(asleep, Subject(target, target, pid_of(one)), 1 + events)
+        one.kill()
+        with reading_only(running, argv[-1]) as floor:
+            level("the floor", Subject(target, target, floor.pid), 1 + 2 * events)
+
+
+@contextmanager
+def reading_only(running: Servers, port: str) -> Iterator["subprocess.Popen[bytes]"]:
+    """The floor, which reads from one of the servers and posts to a port."""
+    script = Path(__file__).with_name("log_floor.py")
+    server = f"nats://127.0.0.1:{running.nodes[0].port}"
+    floor = subprocess.Popen([sys.executable, script, server, port])
+    try:
+        yield floor
+    finally:
+        floor.kill()
+        floor.wait()
+
+
+def level(name: str, one: Subject, wanted: int) -> None:
+    """Tells how long it takes from now until the target has so many events."""
+    started = time.perf_counter()
+    while one.count() < wanted:
+        time.sleep(0.05)
+    took, spent = time.perf_counter() - started, cpu(one.pid)
+    print(
+        f"{name}: level after {took:.1f} s, {spent:.1f} s of its processor, "
+        f"{resident(one.pid):.0f} MB",
+        flush=True,
+    )
 
 
 def ids(events: int) -> None:
