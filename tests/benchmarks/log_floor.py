@@ -45,7 +45,7 @@ class Poster:
             self.room.set()
 
 
-class Lane(asyncio.Protocol):
+class PostingLane(asyncio.Protocol):
     """One connection of a poster, whose target answers a request in one piece."""
 
     def __init__(self, poster: Poster) -> None:
@@ -86,7 +86,9 @@ async def read_and_post(server: str, port: int) -> None:
 
     client, poster, seq = await nats.connect(server), Poster(), 2
     for _ in range(LANES):
-        await asyncio.get_running_loop().create_connection(lambda: Lane(poster), "127.0.0.1", port)
+        await asyncio.get_running_loop().create_connection(
+            lambda: PostingLane(poster), "127.0.0.1", port
+        )
     while len(page := await read_page(client, seq)) > 1:
         for one in page[:-1]:
             poster.post(one.data)
