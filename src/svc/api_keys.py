@@ -162,7 +162,7 @@ def refuse_publishable(key: ApiKey, source: str) -> None:
         raise _refusal(
             f"{source} is a publishable key ({key.fingerprint}), which cannot read or change data.",
             "secret_key_required",
-            f"Use a secret (sk_{key.mode}_) or a restricted key (rk_{key.mode}_)",
+            f"Use a secret (sk_) or a restricted key (rk_) of {key.mode} mode",
         )
 
 

@@ -388,7 +388,6 @@ def _stop_orphans(
 ) -> Conflict:
     """Builds the error for unresolved requests that match no row of the file (promise R16)."""
     told = [one for one in orphans if one.intent is not None]
-    rows = "row" if len(orphans) == 1 else "rows"
     names = ", ".join(str(one.request or one.key) for one in orphans[:_NAMED])
     more = f" and {len(orphans) - _NAMED} more" if len(orphans) > _NAMED else ""
     first = next((one.intent for one in told), None)
@@ -400,8 +399,8 @@ def _stop_orphans(
     else:
         step = f"{step}; where their outcome is settled, name another file with --results"
     return Conflict(
-        f"{len(orphans)} {rows} of an earlier run may have been carried out and are not in the "
-        f"file any more ({names}{more}). Nothing was sent.",
+        f"{_rows_are(len(orphans))} not in the file any more, and may have been carried out by an "
+        f"earlier run ({names}{more}). Nothing was sent.",
         code="rows_unresolved",
         outcome="not_sent",
         request=orphans[0].request,
