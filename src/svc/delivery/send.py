@@ -229,7 +229,7 @@ def choose_command(
     if decision is CommandDecision.STOP_RECENT:
         raise refusals.DONE_RECENTLY.about(intent, format_command, likeness=asked.likeness)
     if decision is CommandDecision.NOTE:
-        note(refusals.note_recent(intent))
+        note(refusals.note_recent(intent, asked.likeness))
     return intent if decision is CommandDecision.SAME_KEY else None
 
 

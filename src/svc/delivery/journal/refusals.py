@@ -315,8 +315,9 @@ def explain_claimed_by_other(object_id: str | None) -> str:
     return f"the answer names {object_id}, which was made under another idempotency key"
 
 
-def note_recent(intent: Intent) -> str:
+def note_recent(intent: Intent, likeness: str) -> str:
     """Formats the note of test mode that the same request was carried out a moment ago."""
+    same = "The same" if intent.likeness == likeness else "The same in other words"
     made = intent.settled.object_id if intent.settled else None
     name = f" ({made})" if made else ""
-    return f"The same was done a moment ago{name}; this is a second one."
+    return f"{same} was done a moment ago{name}; this is a second one."
