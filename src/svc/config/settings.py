@@ -5,8 +5,8 @@ hints; the `Settings` that it returns (address, mode, time limits, output) are w
 and `render` are set up with. The functions are pure: they read only the values that are passed in.
 """
 
-from collections.abc import Mapping
-from typing import Final, NamedTuple, Protocol, cast
+from collections.abc import Callable, Mapping
+from typing import Any, Final, NamedTuple, Protocol, cast
 
 from svc.base_url import BaseUrl
 from svc.config.model import (
@@ -104,7 +104,8 @@ def resolve(options: Options, env: Mapping[str, str], config: Config) -> Setting
     profile = config.active if named is None else config.profile(named)
     address = _address(options, given, profile)
     mode = _mode(options, given)
-    max_time = _max_time(options, given) or config.max_time
+    asked = given.check(options.max_time, "SVC_MAX_TIME", "--max-time", seconds, _read_number)
+    max_time = asked or config.max_time
     return Settings(
         profile=profile.name,
         address=address,
@@ -146,20 +147,21 @@ class _GivenSettings:
         return option if option is not None else self._env.get(variable) or None
 
     def check(
-        self, option: str | None, variable: str, flag: str, check: SettingCheck
-    ) -> str | None:
-        value = self.text(option, variable)
+        self,
+        option: Any,
+        variable: str,
+        flag: str,
+        check: SettingCheck,
+        parse: Callable[[str], Any] = str,
+    ) -> Any:
+        text = None if option is not None else self.text(None, variable)
+        value = option if text is None else parse(text)
         complaint = None if value is None else check(value)
         if complaint:
-            source = flag if option is not None else variable
-            raise UsageError(_refusal(source, value, complaint), param=source)
+            source = flag if text is None else variable
+            named = complaint if complaint.startswith("is ") else f"is {value!r}: it {complaint}"
+            raise UsageError(f"{source} {named}.", param=source)
         return value
-
-
-def _refusal(source: str, value: object, complaint: str) -> str:
-    """Formats a complaint about a value; adds the value if the complaint does not contain it."""
-    named = complaint if complaint.startswith("is ") else f"is {value!r}: it {complaint}"
-    return f"{source} {named}."
 
 
 def _mode(options: Options, given: _GivenSettings) -> Mode | None:
@@ -168,19 +170,11 @@ def _mode(options: Options, given: _GivenSettings) -> Mode | None:
     return cast("Mode | None", given.check(None, "SVC_MODE", "", one_of(MODES)))
 
 
-def _max_time(options: Options, given: _GivenSettings) -> float | None:
-    text = given.text(None, "SVC_MAX_TIME")
-    value: float | str | None = options.max_time
-    if value is None and text is not None:
-        try:
-            value = float(text)
-        except ValueError:
-            value = text
-    complaint = None if value is None else seconds(value)
-    if complaint:
-        source = "--max-time" if options.max_time is not None else "SVC_MAX_TIME"
-        raise UsageError(_refusal(source, value, complaint), param=source)
-    return cast("float | None", value)
+def _read_number(text: str) -> float | str:
+    try:
+        return float(text)
+    except ValueError:
+        return text
 
 
 def _color(options: Options, given: _GivenSettings, config: Config) -> Color:
