@@ -13,7 +13,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import Final, TypeAlias
+from typing import Final
 
 from svc.clock import Clock, SystemClock
 from svc.errors import LocalError
@@ -50,17 +50,14 @@ _CONTROLS: Final = f"{SANDBOX_ROOT}/"
 _UNSENT: Final = ("close", "reset")  # faults that leave no answer at all
 
 
-# Called after each request: method, path, status (None if no answer was sent), milliseconds.
-OnServed: TypeAlias = Callable[[str, str, int | None, float], None]
-
-
 @dataclass
 class SandboxApp:
     """An ASGI application: one run of the sandbox, which lasts as long as the block of `run`.
 
     Attributes:
         under_way: the requests that the server has begun to answer.
-        on_served: called after each request.
+        on_served: called after each request with method, path, status and milliseconds; the status
+            is None if no answer was sent.
         api: while it runs, what answers `/v1`, and refuses what is no request.
     """
 
@@ -68,7 +65,7 @@ class SandboxApp:
     real_clock: Clock = field(default_factory=SystemClock)
     sender: WebhookSender | None = None
     under_way: Collection[object] = ()
-    on_served: OnServed | None = None
+    on_served: Callable[[str, str, int | None, float], None] | None = None
     api: Api = field(init=False)
 
     async def __call__(self, scope: AsgiScope, receive: Receive, send: Send) -> None:

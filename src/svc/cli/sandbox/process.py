@@ -6,10 +6,10 @@ prepare and print.
 """
 
 import os
-from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from svc import __version__
 from svc.cli.framework.app import make_app, verb
@@ -29,9 +29,6 @@ from svc.sandbox.process import launch
 from svc.sandbox.process.records import RunRecord, health, list_running
 from svc.service.facts import SANDBOX_PORT
 from svc.system.files import make_private
-
-if TYPE_CHECKING:
-    from svc.sandbox.app import OnServed
 
 app = make_app()
 
@@ -223,19 +220,12 @@ def _serve(session: Session, options: LaunchOptions, ready: Callable[[RunRecord]
     if not watched or quiet:
         serve(SandboxApp(options), ready)
         return
-    with _requests_shown(session) as tell:
-        serve(SandboxApp(options, on_served=tell), ready)
-
-
-@contextmanager
-def _requests_shown(session: Session) -> Iterator["OnServed"]:
-    """Prints requests, for as long as the block lasts."""
 
     def tell(method: str, path: str, status: int | None, milliseconds: float) -> None:
         shown.show(session.clock.now(), method, path, status, f"{milliseconds:.0f} ms")
 
     with closing(RequestsShown(RequestLines(session))) as shown:
-        yield tell
+        serve(SandboxApp(options, on_served=tell), ready)
 
 
 def _holder(options: LaunchOptions) -> RunRecord | None:

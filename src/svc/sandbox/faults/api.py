@@ -93,8 +93,10 @@ class Faults(Rules[ApiRule]):
             await self._sleep(effect["delay_ms"] / 1000)
         if "status" in effect:
             return _error(effect)
+        if effect.get("connection") == "garbage":
+            return HttpReply(200, _GARBAGE)
         if "connection" in effect:
-            return _break_reply(effect["connection"], reply)
+            return (reply or HttpReply(200, _FILLER))._replace(connection=effect["connection"])
         return reply
 
 
@@ -118,12 +120,6 @@ def _media_type(body: str) -> str:
     start = body.lstrip()[:1]
     kind = "application/json" if start in ("{", "[") else "text/html" if start == "<" else None
     return f"{kind or 'text/plain'}; charset=utf-8"
-
-
-def _break_reply(connection: str, reply: HttpReply | None) -> HttpReply:
-    if connection == "garbage":
-        return HttpReply(200, _GARBAGE)
-    return (reply or HttpReply(200, _FILLER))._replace(connection=connection)
 
 
 _NO_LINGER: Final = struct.pack("ii", 1, 0)  # makes close send a reset
@@ -150,7 +146,9 @@ async def send_broken(
     if transport is None:
         raise BrokenByRuleError(reply.connection)
     if reply.connection == "truncate":
-        await _send_half(reply, send)
+        await reply.begin(send)
+        half = reply.body[: len(reply.body) // 2]
+        await send({"type": "http.response.body", "body": half, "more_body": True})
     if reply.connection == "reset":
         sock = transport.get_extra_info("socket")
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _NO_LINGER)
@@ -159,12 +157,6 @@ async def send_broken(
         transport.close()
     while (await receive())["type"] != "http.disconnect":
         pass  # the server must know that the caller is gone, or it would answer for us
-
-
-async def _send_half(reply: HttpReply, send: Send) -> None:
-    await reply.begin(send)
-    half = reply.body[: len(reply.body) // 2]
-    await send({"type": "http.response.body", "body": half, "more_body": True})
 
 
 async def _drip(reply: HttpReply, receive: Receive, send: Send, seconds: float) -> None:

@@ -179,20 +179,17 @@ class PortSplitter:
             if first:
                 context = self._context if first == _TLS_HANDSHAKE else None
                 handed_over = True  # from here on the transport closes it
-                await self._hand_over(connection, context)
+                await asyncio.get_running_loop().connect_accepted_socket(
+                    self._make_protocol,
+                    connection,
+                    ssl=context,
+                    ssl_handshake_timeout=None if context is None else _PATIENCE,
+                )
         except (OSError, TimeoutError) as error:  # ssl.SSLError is one of the first
             _log.info("a connection came to nothing: %s", error)
         finally:
             if not handed_over:
                 connection.close()
-
-    async def _hand_over(self, connection: socket.socket, context: ssl.SSLContext | None) -> None:
-        await asyncio.get_running_loop().connect_accepted_socket(
-            self._make_protocol,
-            connection,
-            ssl=context,
-            ssl_handshake_timeout=None if context is None else _PATIENCE,
-        )
 
 
 async def _first_byte(connection: socket.socket) -> bytes:

@@ -24,9 +24,10 @@ Random = Callable[[int], bytes]
 class IdSource:
     """Draws ids; with a seed the n-th id is a function of seed and n alone.
 
-    The counter is part of the saved state, so that a restart continues the sequence. Ids that
-    depend on the network's timing are derived from what they name instead of the counter: the
-    sequence of the counter then depends on nothing but the calls.
+    `counter` is n; set back, it takes ids back that were not used, as of a call that failed. It is
+    part of the saved state, so that a restart continues the sequence. Ids that depend on the
+    network's timing are derived from what they name instead of the counter: the sequence of the
+    counter then depends on nothing but the calls.
     """
 
     def __init__(self, seed: int | None, random: Random) -> None:
@@ -34,7 +35,7 @@ class IdSource:
         self.seed = seed
         fixed = f"svc sandbox seed {seed}".encode()
         self._key = random(_KEY_BYTES) if seed is None else hashlib.sha256(fixed).digest()
-        self._counter = 0
+        self.counter = 0
         self._requests = 0
         self._boot = 0
         self._given: dict[str, list[str]] = {}
@@ -57,8 +58,8 @@ class IdSource:
             return prefix + self._given[prefix].pop(0)
         if self.seed is None:
             return prefix + self._random_letters(length)
-        self._counter += 1
-        return prefix + self._hash(f"new:{self._counter}", length)
+        self.counter += 1
+        return prefix + self._hash(f"new:{self.counter}", length)
 
     def derive(self, prefix: str, *parts: object) -> str:
         """The one id that belongs to these parts in this sandbox."""
@@ -71,21 +72,12 @@ class IdSource:
         self._requests += 1
         return "req_" + self._hash(f"request:{self._boot}:{self._requests}", ID_LENGTH)
 
-    @property
-    def position(self) -> int:
-        """Where the sequence stands; give it to `rewind` to take ids back that were not used."""
-        return self._counter
-
-    def rewind(self, position: int) -> None:
-        """Returns to an earlier position: a call that failed drew nothing."""
-        self._counter = position
-
     def dump(self) -> dict[str, Any]:
         """The state to save."""
         return {
             "seed": self.seed,
             "key": self._key.hex(),
-            "counter": self._counter,
+            "counter": self.counter,
             "boot": self._boot,
         }
 
@@ -102,7 +94,7 @@ class IdSource:
             raise ValueError("the seed is no number")
         source = IdSource(seed, self._random)
         source._key = bytes.fromhex(state["key"])
-        source._counter = state["counter"]
+        source.counter = state["counter"]
         source._boot = state["boot"] + 1
         return source
 

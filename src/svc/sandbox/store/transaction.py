@@ -69,12 +69,11 @@ class SharedState:
 
     def mark(self) -> StateMark:
         """Where all stands; give it to `return_to`."""
-        return self.ids, self.ids.position, self.clock.position, self.store.sequence
+        return self.ids, self.ids.counter, self.clock.position, self.store.sequence
 
     def return_to(self, mark: StateMark) -> None:
         """Takes back what calls have changed in memory since a mark."""
-        self.ids, drawn, moment, self.store.sequence = mark
-        self.ids.rewind(drawn)
+        self.ids, self.ids.counter, moment, self.store.sequence = mark
         self.clock.rewind(moment)
         self.forget()
 
