@@ -51,6 +51,7 @@ NAMED = {
         "what a person is asked before money moves, as a sentence (R19)",
     ),
     "cli/framework/recent.py": ("amount_total", "what completion says of an id"),
+    "cli/mcp/tools.py": ("items", "a word of JSON Schema"),
     "client/contradiction.py": ("account_number iban last4", "spellings of one account (R15)"),
     "client/fields.py": (
         "country payment postal_code quantity unit_amount",
