@@ -187,7 +187,9 @@ class AgentServer:
     async def _run_if_accepted(self, reply: Any, words: list[str]) -> protocol.CallToolResult:
         content = getattr(reply, "content", None) or {}
         if getattr(reply, "action", None) != "accept" or content.get(_QUESTION) is not True:
-            raise UsageError("The person has not confirmed it. Nothing was sent.", code="not_confirmed")
+            raise UsageError(
+                "The person has not confirmed it. Nothing was sent.", code="not_confirmed"
+            )
         return self._tell(await self._run(words, "--yes"))
 
     async def _run(
