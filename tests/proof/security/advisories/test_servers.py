@@ -80,8 +80,8 @@ def test_cve_2024_47874_cve_2025_54121_a_form_of_parts_is_not_parsed(sandbox: Sa
     begun = time.monotonic()
     assert 400 <= status(spoken(sandbox.port, head.encode() + part)) < 500
     assert time.monotonic() - begun < patient(2)
-    with pytest.raises(importlib.metadata.PackageNotFoundError):
-        importlib.metadata.version("python-multipart")
+    needed = importlib.metadata.requires("svc-cli") or []  # starlette parses parts only with it
+    assert not [one for one in needed if one.startswith("python-multipart")]
 
 
 def test_cve_2025_62727_many_ranges_cost_nothing(sandbox: Sandbox) -> None:
