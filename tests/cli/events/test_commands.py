@@ -483,6 +483,19 @@ def test_replay_runs_with_the_garbage_collector(tmp_path: Path) -> None:
         gc.enable()
 
 
+def test_listener_has_the_collector_leave_alone_what_is_on_its_way(tmp_path: Path) -> None:
+    """It looked at all of that every 700 objects, which was a fifteenth of an event's time."""
+    folders = {f"SVC_{name}_DIR": str(tmp_path / name) for name in ("STATE", "CONFIG")}
+    before = gc.get_threshold()
+    try:
+        inside(
+            "events", "listen", "--forward-to", "1", "--base-url", "http://127.0.0.1:9", env=folders
+        )
+        assert gc.get_threshold()[0] > 512 * 20
+    finally:
+        gc.set_threshold(*before)
+
+
 def test_replay_that_is_refused_is_11(received: tuple[TargetServer, Received], svc: Svc) -> None:
     """`replay --failed`: sends what failed, oldest first; what fails again makes exit 11."""
     target, _ = received

@@ -6,6 +6,7 @@ and runs the event loop (`loop`), which prints each record and the summary. `fro
 steps that do not need a port.
 """
 
+import gc
 import socket
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
@@ -40,6 +41,8 @@ from svc.system.signals import Stopped
 if TYPE_CHECKING:
     from svc.listen.inspector.server import Inspector
 
+# More than 512 events have: the collector would look at each again and again, and free none.
+_OBJECTS_ON_THEIR_WAY: Final = 20_000
 _CLOSE_SECONDS: Final = 0.2  # for the database, of the one in which we end (promise R78)
 
 
@@ -98,6 +101,7 @@ def listen_to(
 def begin(session: Session, options: ListenOptions) -> None:
     """Removes the ready file of an earlier run and checks the targets; raises UsageError."""
     session.prepare_long_run()
+    gc.set_threshold(_OBJECTS_ON_THEIR_WAY, *gc.get_threshold()[1:])
     if options.ready_file is not None:
         remove(options.ready_file)
     check_targets(options.routes.targets)
