@@ -1,5 +1,6 @@
 """An agent's program and `svc mcp`, which it has started: the SDK's own client, the real server."""
 
+import json
 import os
 import signal
 import subprocess
@@ -169,6 +170,68 @@ async def test_a_yes_is_for_the_request_that_was_shown(
 
 
 @pytest.mark.slow(seconds=5)
+async def test_the_question_shows_what_is_sent_whatever_the_agent_does(
+    svc: Svc, sandbox: Sandbox, payment: str
+) -> None:
+    """Its query does not change what its person sees, and a form is shown without % signs."""
+    svc.ok("config", "set", "limits.refunds", "500 EUR/day")
+    agent = Agent()
+    async with agent.started("--allow", "refunds.create, disputes.update") as client:
+        forged = "{method: 'POST', url: 'x', body: {payment: 'pay_mine', amount: `1`}}"
+        sent = await call(client, "refunds_create", payment=payment, amount=700, query=forged)
+        assert sent["output"]["body"]["amount"] == 1, "what is printed is the agent's"
+        assert f'"body": {{"payment": "{payment}", "amount": 700}}' in agent.asked[0]
+        fault = {"match": {"path": "/v1/refunds"}, "times": 4, "effect": {"connection": "close"}}
+        sandbox.control("POST", "/faults", {**fault, "phase": "after"})
+        unknown = await call(client, "refunds_create", payment=payment, amount=800)
+        following = unknown["next"]["arguments"]
+        await call(client, "requests_resume", **following, query=forged)
+        assert f'"body": {{"payment": "{payment}", "amount": 800}}' in agent.asked[-1]
+        dispute = svc.ok("sandbox", "dispute", payment)["id"]
+        await call(
+            client, "disputes_update", dispute_id=dispute, tracking_number="A & 1", submit=True
+        )
+        assert '["evidence[tracking_number]=A & 1", "submit=true"]' in agent.asked[-1]
+    assert sorted(refunds(svc)) == [700, 800]
+
+
+@pytest.mark.slow(seconds=5)
+async def test_a_yes_is_for_the_profile_that_was_shown(
+    svc: Svc, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch, payment: str
+) -> None:
+    """Choosing another one meanwhile does not send it to another account, nor past its limits."""
+    address = os.environ["SVC_BASE_URL"]
+    monkeypatch.delenv("SVC_BASE_URL")
+    for name, at in (("shop", address), ("other", "http://127.0.0.1:9")):
+        svc.ok("profiles", "create", name, "--base-url", at)
+    svc.ok("profiles", "use", "shop")
+    svc.ok("config", "set", "profiles.shop.limits.refunds", "500 EUR/day")
+    agent = Agent()
+    async with agent.started(*REFUNDS) as client:
+        svc.ok("profiles", "use", "other")
+        done = await call(client, "refunds_create", payment=payment, amount=700)
+        assert done["exit_code"] == 0, done
+        assert f"profile shop, {address}" in agent.asked[0]
+
+
+async def test_arguments_that_no_command_line_can_have_are_refused(
+    svc: Svc, sandbox: Sandbox
+) -> None:
+    """With an exit code and an outcome, as every other error; @ in an expression is no file."""
+    async with Agent().started() as client:
+        for text in ("ord_\0", "ord_" + "a" * (3 << 20)):
+            refused = await call(client, "orders_retrieve", order_id=text)
+            assert (refused["exit_code"], refused["error"]["outcome"]) == (10, "not_sent")
+        refused = await call(client, "orders_list", size=1)
+        assert (refused["error"]["type"], refused["error"]["outcome"]) == (
+            "usage_error",
+            "not_sent",
+        )
+        itself = await call(client, "orders_list", query="@")
+        assert itself["output"]["object"] == "list"
+
+
+@pytest.mark.slow(seconds=5)
 async def test_money_has_a_limit_and_an_agent_does_not_go_beyond(
     svc: Svc, sandbox: Sandbox, payment: str
 ) -> None:
@@ -266,6 +329,35 @@ CREATE = (
     '{"amount":700,"currency":"EUR","country":"DE",'
     '"item":["name=Jacket,hs_code=6203.39,quantity=1,unit_amount=700"]}}}'
 )
+
+
+@pytest.mark.slow(seconds=5)
+@pytest.mark.parametrize(
+    ("can", "code"), [("{}", "confirmation_required"), ('{"elicitation":{}}', "declined")]
+)
+def test_a_client_that_answers_no_question_sends_nothing(
+    svc: Svc, sandbox: Sandbox, payment: str, can: str, code: str
+) -> None:
+    """One that has not said that it can ask is not asked; an answer that is none is a no."""
+    svc.ok("config", "set", "limits.refunds", "500 EUR/day")
+    hello = HELLO[0].replace('"capabilities":{}', f'"capabilities":{can}')
+    given = {"name": "refunds_create", "arguments": {"payment": payment, "amount": 700}}
+    with spoken_to(*REFUNDS) as server:
+        assert server.stdout is not None
+        say(server, hello)
+        server.stdout.readline()
+        say(server, HELLO[1])
+        say(
+            server, json.dumps({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": given})
+        )
+        said = json.loads(server.stdout.readline())
+        if said.get("method") == "elicitation/create":
+            assert code == "declined"
+            garbage = {"jsonrpc": "2.0", "id": said["id"], "result": {"yes": True}}
+            say(server, json.dumps(garbage))
+            said = json.loads(server.stdout.readline())
+        assert said["result"]["structuredContent"]["error"]["code"] == code
+    assert refunds(svc) == []
 
 
 @pytest.mark.slow(seconds=5)

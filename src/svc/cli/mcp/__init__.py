@@ -57,7 +57,7 @@ def _read_allowed(session: Session, given: list[str]) -> "tuple[str, ...]":
     """
     from svc.cli.mcp.tools import OPERATIONS
 
-    allowed = [name for each in given for name in each.split(",")]
+    allowed = [name.strip() for each in given for name in each.split(",")]
     for name in allowed:
         if name not in OPERATIONS:
             raise build_wrong_choice("--allow", name, OPERATIONS)

@@ -10,6 +10,7 @@ import json
 import secrets
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
+from urllib.parse import parse_qsl
 
 import anyio
 import mcp_types as protocol
@@ -18,12 +19,14 @@ from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server
 from mcp.shared.exceptions import MCPError
 from mcp_types.version import is_version_at_least
+from pydantic import ValidationError
 
 from svc import __version__
 from svc.cli.framework.options import GlobalOptions
 from svc.cli.framework.session import Session
-from svc.cli.mcp.tools import RESUME, AgentTool
-from svc.errors import ExitCode, SvcError, UsageError
+from svc.cli.mcp.tools import QUERY, RESUME, AgentTool
+from svc.errors import ExitCode, LocalError, SvcError, UsageError
+from svc.render.errors import envelope
 from svc.system import loops
 from svc.system.processes import build_group_options, build_own_command
 from svc.system.signals import STOPPING, Stopped
@@ -34,7 +37,7 @@ _INSTRUCTIONS: Final = (
     "Where the outcome is unknown (exit_code 7), money may have moved: call nothing but the tool "
     "under next."
 )
-_PASSED_ON: Final = ("profile", "base_url", "api_version", "max_time", "proxy", "ca_bundle")
+_PASSED_ON: Final = ("base_url", "api_version", "max_time", "proxy", "ca_bundle")
 _COMMANDS_MAX: Final = 8  # at a time
 _QUESTIONS_MAX: Final = 100  # without an answer
 _OUTPUT_MAX: Final = 256 << 10  # bytes; more than an agent can read at once
@@ -91,7 +94,9 @@ class AgentServer:
         self._mode = "live" if given.live else "test"
         self._where = f"{self._mode} mode, profile {session.settings.profile}, {session.base_url}"
         self._own, self._env = build_own_command("svc", session.env)
-        self._passed_on = [f"--{self._mode}", "-o", "json", "--no-input", *_pass_on(given)]
+        # The profile by name: one that is chosen meanwhile is not what a question has shown.
+        account = [f"--{self._mode}", f"--profile={session.settings.profile}"]
+        self._passed_on = [*account, "-o", "json", "--no-input", *_pass_on(given)]
         self._asked: dict[str, list[str]] = {}  # command lines by the token of their question
         self._places = asyncio.Semaphore(_COMMANDS_MAX)
 
@@ -138,7 +143,7 @@ class AgentServer:
             if self._asked.pop(token, None) == words:
                 reply = (params.input_responses or {}).get(_QUESTION)
                 return await self._run_if_accepted(reply, words)
-            question = await self._build_question(tool, words)
+            question = await self._build_question(context, params, tool)
             if isinstance(question, protocol.CallToolResult):
                 return question
             while len(self._asked) >= _QUESTIONS_MAX:
@@ -149,7 +154,7 @@ class AgentServer:
             return protocol.InputRequiredResult(
                 input_requests={_QUESTION: asked}, request_state=token
             )
-        question = await self._build_question(tool, words)
+        question = await self._build_question(context, params, tool)
         if isinstance(question, protocol.CallToolResult):
             return question
         try:
@@ -157,16 +162,23 @@ class AgentServer:
                 question.message, question.requested_schema, context.request_id
             )
         except MCPError as error:
-            raise UsageError(
-                f"The client cannot ask its person ({error}). Nothing was sent.",
-                code="confirmation_required",
-            ) from error
+            raise _cannot_ask(f" ({error})") from error
+        except ValidationError:
+            reply = None  # an answer that is none
         return await self._run_if_accepted(reply, words)
 
     async def _build_question(
-        self, tool: AgentTool, words: list[str]
+        self, context: _Context, params: protocol.CallToolRequestParams, tool: AgentTool
     ) -> protocol.ElicitRequestFormParams | protocol.CallToolResult:
-        """Shows the request as it would be sent; where the command refuses it, what it says."""
+        """Shows the request as it would be sent; where the command refuses it, what it says.
+
+        Without the agent's query, which could make it look like another request.
+        """
+        can = context.session.client_capabilities
+        if can is None or can.elicitation is None:
+            raise _cannot_ask()
+        given = params.arguments or {}
+        words = tool.build_command_line({name: given[name] for name in given if name != QUERY})
         if tool.action is None:  # a recorded request, to be sent again
             shown = await self._run(["requests", "show", *words[2:]], may_be_cut=True)
         else:
@@ -176,6 +188,9 @@ class AgentServer:
         found = _read(shown.output)
         if shown.exit_code or not isinstance(found, dict):
             return self._tell(shown)
+        if isinstance(found.get("body"), str):  # a form, with % signs
+            pairs = parse_qsl(found["body"], keep_blank_values=True)
+            found["body"] = [f"{name}={value}" for name, value in pairs]
         request = {name: found[name] for name in ("method", "url", "path", "body") if name in found}
         lines = [f"svc {' '.join(tool.words)}, {self._where}. Send it?", json.dumps(request)]
         if tool.action and tool.action.whole and "amount" not in (found.get("body") or {}):
@@ -202,14 +217,19 @@ class AgentServer:
 
     async def _run_alone(self, argv: Sequence[str], *, may_be_cut: bool) -> CommandResult:
         with anyio.CancelScope(shield=not may_be_cut):
-            child = await asyncio.create_subprocess_exec(
-                *argv,
-                env=self._env,
-                stdin=asyncio.subprocess.DEVNULL,
-                stdout=asyncio.subprocess.PIPE,
-                stderr=asyncio.subprocess.PIPE,
-                **build_group_options(),
-            )
+            try:
+                child = await asyncio.create_subprocess_exec(
+                    *argv,
+                    env=self._env,
+                    stdin=asyncio.subprocess.DEVNULL,
+                    stdout=asyncio.subprocess.PIPE,
+                    stderr=asyncio.subprocess.PIPE,
+                    **build_group_options(),
+                )
+            except (OSError, ValueError) as error:  # arguments too long, or with a NUL
+                raise LocalError(
+                    f"The command could not be run: {error}. Nothing was sent.", outcome="not_sent"
+                ) from error
             try:
                 output, errors = await child.communicate()
             finally:
@@ -258,9 +278,16 @@ def _describe(tool: AgentTool) -> protocol.Tool:
     )
 
 
+def _cannot_ask(why: str = "") -> UsageError:
+    return UsageError(
+        f"The client cannot ask its person{why}. Nothing was sent.", code="confirmation_required"
+    )
+
+
 def _refuse(error: SvcError) -> protocol.CallToolResult:
-    said = {"code": error.code, "message": error.message, "param": error.param}
-    return _result({"exit_code": int(error.exit_code), "error": said}, is_error=True)
+    return _result(
+        {"exit_code": int(error.exit_code), **json.loads(envelope(error))}, is_error=True
+    )
 
 
 def _result(told: dict[str, Any], *, is_error: bool) -> protocol.CallToolResult:

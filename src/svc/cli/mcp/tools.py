@@ -4,6 +4,7 @@ A tool is a command: its name, its help, its options and arguments as a JSON sch
 the commands that only read, and those of the operations that a person has allowed.
 """
 
+import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
@@ -38,8 +39,11 @@ _READING: Final = frozenset(
 # Going beyond a limit is a person's alone. Of no use to a tool: more than fits into an answer,
 # forms of CSV, and the address of a log, to which a password would be sent.
 _LEFT_OUT: Final = frozenset({"--over-limit", "--all", "--raw-csv", "--decimals", "--from"})
+# In these @ is no file: in JMESPath it is the value itself, and a text is searched for as it is.
+_WITHOUT_FILES: Final = frozenset({"--query", "--where", "--text"})
+_READS_FILE: Final = re.compile(r"; KEY=@FILE [^.]*")  # of a command's help; no tool does
 _TYPES: Final = {"flag": "boolean", "integer": "integer", "number": "number", "text": "string"}
-_QUERY: Final = "query"
+QUERY: Final = "query"
 
 
 class AgentTool(NamedTuple):
@@ -117,7 +121,7 @@ def _make(tree: Tree, command: Command) -> AgentTool:
     options = [*command.options]
     if "list" in command.shared:
         options += tree.shared["list"]
-    options += (option for option in tree.shared["global"] if option.names[0] == f"--{_QUERY}")
+    options += (option for option in tree.shared["global"] if option.names[0] == f"--{QUERY}")
     return AgentTool(
         words=command.path,
         help=command.help,
@@ -142,7 +146,7 @@ def _schema_of(known: Option | Argument) -> dict[str, Any]:
     if known.repeatable:
         schema = {"type": "array", "items": schema}
     form = f"{known.metavar}: " if known.repeatable and known.metavar else ""
-    return {**schema, "description": form + known.help}
+    return {**schema, "description": form + _READS_FILE.sub("", known.help)}
 
 
 def _words_of_option(option: Option, value: Any) -> Iterator[str]:
@@ -162,7 +166,8 @@ def _texts(name: str, value: Any) -> Iterator[str]:
         if isinstance(each, bool) or not isinstance(each, str | int | float):
             raise UsageError(f"{name} is a text or a number.", param=name)
         text = str(each)
-        if any(part.startswith("@") for part in (text, *_values_in(text))):
+        parts = () if name in _WITHOUT_FILES else (text, *_values_in(text))
+        if any(part.startswith("@") for part in parts):
             raise UsageError(
                 f"{name} names a file (@), and a tool reads no file: give the text itself.",
                 param=name,
