@@ -333,7 +333,7 @@ CREATE = (
 
 @pytest.mark.slow(seconds=5)
 @pytest.mark.parametrize(
-    ("can", "code"), [("{}", "confirmation_required"), ('{"elicitation":{}}', "declined")]
+    ("can", "code"), [("{}", "confirmation_required"), ('{"elicitation":{}}', "not_confirmed")]
 )
 def test_a_client_that_answers_no_question_sends_nothing(
     svc: Svc, sandbox: Sandbox, payment: str, can: str, code: str
@@ -352,7 +352,7 @@ def test_a_client_that_answers_no_question_sends_nothing(
         )
         said = json.loads(server.stdout.readline())
         if said.get("method") == "elicitation/create":
-            assert code == "declined"
+            assert code == "not_confirmed"
             garbage = {"jsonrpc": "2.0", "id": said["id"], "result": {"yes": True}}
             say(server, json.dumps(garbage))
             said = json.loads(server.stdout.readline())

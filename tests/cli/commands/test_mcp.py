@@ -1,8 +1,11 @@
 """What `svc mcp` refuses before it serves; with an agent's program it is in `process/test_agents.py`."""
 
+import re
+
 import pytest
 
 from support.running import Svc
+from svc.cli.mcp.tools import OPERATIONS
 
 
 def test_the_missing_extra_is_named(svc: Svc, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -11,3 +14,10 @@ def test_the_missing_extra_is_named(svc: Svc, monkeypatch: pytest.MonkeyPatch) -
     refused = svc("mcp")
     assert (refused.code, refused.error["code"]) == (2, "mcp_extra_missing")
     assert "pip install 'svc-cli[mcp]'" in refused.error["message"]
+
+
+def test_the_help_page_names_each_operation_that_can_be_allowed(svc: Svc) -> None:
+    """And those alone."""
+    page = svc("help", "agents").out
+    named = set(re.findall(r"\b[a-z-]+\.(?:create|update|cancel|capture|accept)\b", page))
+    assert named == set(OPERATIONS)
