@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import AbstractAsyncContextManager, contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import pytest
@@ -277,6 +278,34 @@ async def test_after_an_unknown_outcome_one_tool_is_next(
         assert settled["exit_code"] == 0
         assert '"amount": 700' in agent.asked[-1]
     assert refunds(svc) == [700]
+
+
+@pytest.mark.slow(seconds=5)
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="/proc tells the command's id")
+@pytest.mark.parametrize(
+    ("number", "code", "tool"),
+    [(signal.SIGTERM, 143, "requests_resume"), (signal.SIGKILL, 7, "requests_list")],
+)
+def test_a_command_that_is_ended_while_it_sends_has_an_unknown_outcome(
+    svc: Svc, sandbox: Sandbox, number: signal.Signals, code: int, tool: str
+) -> None:
+    """And one tool is next, which leads to the request."""
+    slow = {"match": {"path": "/v1/orders"}, "times": 1, "effect": {"delay_ms": 3000}}
+    sandbox.control("POST", "/faults", slow)
+    with spoken_to("--allow", "orders.create") as server:
+        for line in (*HELLO, CREATE):
+            say(server, line)
+        until(lambda: svc.ok("requests", "list"))
+        [command] = Path(f"/proc/{server.pid}/task/{server.pid}/children").read_text().split()
+        os.kill(int(command), number)
+        assert server.stdout is not None
+        server.stdout.readline()  # of the greeting
+        told = json.loads(server.stdout.readline())["result"]["structuredContent"]
+    assert (told["exit_code"], told["error"]["outcome"]) == (code, "unknown")
+    assert told["next"]["tool"] == tool
+    [unresolved] = svc.ok("requests", "list", "--unresolved")
+    if tool == "requests_resume":
+        assert told["next"]["arguments"] == {"request_id": unresolved["id"]}
 
 
 @pytest.mark.slow(seconds=5)

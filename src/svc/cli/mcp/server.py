@@ -25,7 +25,7 @@ from svc import __version__
 from svc.cli.framework.options import GlobalOptions
 from svc.cli.framework.session import Session
 from svc.cli.mcp.tools import QUERY, RESUME, AgentTool
-from svc.errors import ExitCode, LocalError, SvcError, UsageError
+from svc.errors import LocalError, OutcomeUnknown, SvcError, UsageError
 from svc.render.errors import envelope
 from svc.system import loops
 from svc.system.processes import build_group_options, build_own_command
@@ -34,8 +34,7 @@ from svc.system.signals import STOPPING, Stopped
 _INSTRUCTIONS: Final = (
     "Each tool is a command of svc, for a merchant's account on a cross-border order service. "
     "Amounts are in minor units: 12900 is 129.00 EUR. A result has exit_code, and output or error. "
-    "Where the outcome is unknown (exit_code 7), money may have moved: call nothing but the tool "
-    "under next."
+    "Where the outcome is unknown, money may have moved: call nothing but the tool under next."
 )
 _PASSED_ON: Final = ("base_url", "api_version", "max_time", "proxy", "ca_bundle")
 _COMMANDS_MAX: Final = 8  # at a time
@@ -235,7 +234,13 @@ class AgentServer:
             finally:
                 if child.returncode is None:
                     child.kill()
-        return CommandResult(child.returncode or 0, output, errors)
+        code = child.returncode or 0
+        if code < 0:  # it could say nothing
+            how = f"The command was ended by signal {-code}"
+            if may_be_cut:
+                raise LocalError(f"{how}. Nothing was sent.", outcome="not_sent")
+            raise OutcomeUnknown(f"{how}. What it sent may have been done.", outcome="unknown")
+        return CommandResult(code, output, errors)
 
     def _tell(self, ended: CommandResult) -> protocol.CallToolResult:
         """The result of a tool: exit code, output or error, and the only tool to call next."""
@@ -255,10 +260,10 @@ class AgentServer:
                 notes.append(line)
         if notes:
             told["notes"] = notes
-        request = told.get("error", {}).get("request")
+        error = told.get("error", {})
         resume = RESUME.replace(" ", "_")
-        if ended.exit_code == ExitCode.UNKNOWN and request and resume in self._tools:
-            told["next"] = {"tool": resume, "arguments": {"request_id": request}}
+        if error.get("outcome") == "unknown" and error["request"] and resume in self._tools:
+            told["next"] = {"tool": resume, "arguments": {"request_id": error["request"]}}
         return _result(told, is_error=ended.exit_code != 0)
 
 
@@ -285,9 +290,10 @@ def _cannot_ask(why: str = "") -> UsageError:
 
 
 def _refuse(error: SvcError) -> protocol.CallToolResult:
-    return _result(
-        {"exit_code": int(error.exit_code), **json.loads(envelope(error))}, is_error=True
-    )
+    told = {"exit_code": int(error.exit_code), **json.loads(envelope(error))}
+    if error.outcome == "unknown":  # of a request whose id is not known here
+        told["next"] = {"tool": "requests_list", "arguments": {"unresolved": True}}
+    return _result(told, is_error=True)
 
 
 def _result(told: dict[str, Any], *, is_error: bool) -> protocol.CallToolResult:
