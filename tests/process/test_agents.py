@@ -174,7 +174,7 @@ async def test_a_yes_is_for_the_request_that_was_shown(
 async def test_the_question_shows_what_is_sent_whatever_the_agent_does(
     svc: Svc, sandbox: Sandbox, payment: str
 ) -> None:
-    """Its query does not change what its person sees, and a form is shown without % signs."""
+    """Its query does not change what its person sees, and a text can be read, but not deceive."""
     svc.ok("config", "set", "limits.refunds", "500 EUR/day")
     agent = Agent()
     async with agent.started("--allow", "refunds.create, disputes.update") as client:
@@ -190,9 +190,13 @@ async def test_the_question_shows_what_is_sent_whatever_the_agent_does(
         assert f'"body": {{"payment": "{payment}", "amount": 800}}' in agent.asked[-1]
         dispute = svc.ok("sandbox", "dispute", payment)["id"]
         await call(
-            client, "disputes_update", dispute_id=dispute, tracking_number="A & 1", submit=True
+            client,
+            "disputes_update",
+            dispute_id=dispute,
+            tracking_number="Ä 王 & \u202e1",
+            submit=True,
         )
-        assert '["evidence[tracking_number]=A & 1", "submit=true"]' in agent.asked[-1]
+        assert '["evidence[tracking_number]=Ä 王 & \\u{202e}1", "submit=true"]' in agent.asked[-1]
     assert sorted(refunds(svc)) == [700, 800]
 
 

@@ -27,6 +27,7 @@ from svc.cli.framework.session import Session
 from svc.cli.mcp.tools import QUERY, RESUME, AgentTool
 from svc.errors import LocalError, OutcomeUnknown, SvcError, UsageError
 from svc.render.errors import envelope
+from svc.render.text import one_line
 from svc.system import loops
 from svc.system.processes import build_group_options, build_own_command
 from svc.system.signals import STOPPING, Stopped
@@ -191,7 +192,8 @@ class AgentServer:
             pairs = parse_qsl(found["body"], keep_blank_values=True)
             found["body"] = [f"{name}={value}" for name, value in pairs]
         request = {name: found[name] for name in ("method", "url", "path", "body") if name in found}
-        lines = [f"svc {' '.join(tool.words)}, {self._where}. Send it?", json.dumps(request)]
+        readable = one_line(json.dumps(request, ensure_ascii=False))
+        lines = [f"svc {' '.join(tool.words)}, {self._where}. Send it?", readable]
         if tool.action and tool.action.whole and "amount" not in (found.get("body") or {}):
             lines.append("It has no amount: all that is left.")
         return protocol.ElicitRequestFormParams(
