@@ -109,6 +109,7 @@ def test_at_rest_promises_in_seconds_alone_are_held_and_at_their_own_number(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What the gate's step `time` asks for; beside others the same seconds are more."""
+    monkeypatch.delenv("SVC_TEST_AT_REST", raising=False)
     beside = pytest_run_of(BESIDE_OTHERS, tmp_path)
     assert "1 failed, 1 passed" in beside.stdout
     monkeypatch.setenv("SVC_TEST_AT_REST", "1")
@@ -124,7 +125,8 @@ def test_tests_of_signals_pass_under_nohup_and_in_the_background() -> None:
     """Those that failed, or never ended, where SIGHUP and SIGINT are ignored."""
     files = ["tests/cli/sandbox/test_commands.py", "tests/process/sandbox/test_sandbox_process.py"]
     chosen = "signal_ends_a_sandbox_in_the_foreground or signal_ends_it_gracefully"
-    done = pytest_run(*files, "-k", chosen, env=CALLER, before=ignore_and_block, limit=200)
+    env = {**CALLER, "SVC_TEST_AT_REST": ""}
+    done = pytest_run(*files, "-k", chosen, env=env, before=ignore_and_block, limit=200)
     assert done.returncode == 0, done.stdout
 
 

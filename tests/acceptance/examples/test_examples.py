@@ -59,6 +59,14 @@ ENDS = {
     "svc sandbox customs ord_7cXd9eYf1gZh2iWj3kPq0aVb --charged 4500": 3,
 }
 
+OF_SHOP = re.compile(r"svc (sandbox compare|mcp)|(?!.*create).*profiles")
+# What is set before a line that begins so.
+SETTINGS = (
+    ("svc config unset", "output", "json"),
+    ("svc mcp", "limits.refunds", "500 EUR/day"),
+    ("svc mcp", "limits.captures", "500 EUR/day"),
+)
+
 PAYOUTS = """\
 amount,currency,source_currency,destination[country],destination[account_holder_name],destination[iban]
 10000,EUR,USD,DE,Muster GmbH,DE89370400440532013000
@@ -99,10 +107,11 @@ def prepare(line: str, world: ExampleWorld, svc: Svc) -> dict[str, str]:
         world.state()
     if "held.csv" in line:
         world.held_order()
-    if line.startswith("svc sandbox compare") or ("profiles" in line and "create" not in line):
+    if OF_SHOP.match(line):
         svc.ok("profiles", "create", "shop", "--base-url", world.sandbox.url)
-    if line.startswith("svc config unset"):
-        svc.ok("config", "set", "output", "json")
+    for start, name, value in SETTINGS:
+        if line.startswith(start):
+            svc.ok("config", "set", name, value)
     if "~/.config/fish" in line:
         Path(os.environ["HOME"], ".config/fish/completions").mkdir(parents=True)
     env = {"BROWSER": "true %s"}

@@ -316,8 +316,8 @@ print(*[name for name in {heavy!r} if name in sys.modules])
             for body in (
                 "",
                 "output('ndjson').answer('{}', {})",
-                "output('id').one('{}', {'id': 'x'})",
-                "output('csv').one('{}', {'id': 'x'})",
+                "output('id').answer('{}', {'id': 'x'})",
+                "output('csv').answer('{}', {'id': 'x'})",
                 "output('json').error(ApiError('x', status=400))",
                 "output('json').record({'a': 1})",
             )
