@@ -59,6 +59,12 @@ ENDS = {
     "svc sandbox customs ord_7cXd9eYf1gZh2iWj3kPq0aVb --charged 4500": 3,
 }
 
+# What a line that names it needs, besides objects.
+MADE = {
+    "refunds.csv": ExampleWorld.refunds_file,
+    "import state.json": ExampleWorld.state,
+    "held.csv": ExampleWorld.held_order,
+}
 OF_SHOP = re.compile(r"svc (sandbox compare|mcp)|(?!.*create).*profiles")
 # What is set before a line that begins so.
 SETTINGS = (
@@ -97,16 +103,13 @@ def world(sandbox: Sandbox, tmp_path: Path) -> ExampleWorld:
 
 def prepare(line: str, world: ExampleWorld, svc: Svc) -> dict[str, str]:
     """Makes the files and settings that a line speaks of; gives what its environment needs."""
-    if "refunds.csv" in line:
-        world.refunds_file()
+    for word, make in MADE.items():
+        if word in line:
+            make(world)
     if "payouts.csv" in line:
         world.file("payouts.csv", PAYOUTS)
         live = {"SVC_API_KEY": "sk_live_sandbox"}
         svc.ok("sandbox", "balances", "USD=500000", "--live", env=live)
-    if "import state.json" in line:
-        world.state()
-    if "held.csv" in line:
-        world.held_order()
     if OF_SHOP.match(line):
         svc.ok("profiles", "create", "shop", "--base-url", world.sandbox.url)
     for start, name, value in SETTINGS:
