@@ -294,12 +294,12 @@ def test_a_command_that_is_ended_while_it_sends_has_an_unknown_outcome(
     svc: Svc, sandbox: Sandbox, number: signal.Signals, code: int, tool: str
 ) -> None:
     """And one tool is next, which leads to the request."""
-    slow = {"match": {"path": "/v1/orders"}, "times": 1, "effect": {"delay_ms": 3000}}
-    sandbox.control("POST", "/faults", slow)
+    slow = {"match": {"path": "/v1/orders", "method": "POST"}, "effect": {"delay_ms": 3000}}
+    sandbox.control("POST", "/faults", {**slow, "times": 1, "phase": "after"})
     with spoken_to("--allow", "orders.create") as server:
         for line in (*HELLO, CREATE):
             say(server, line)
-        until(lambda: svc.ok("requests", "list"))
+        until(lambda: svc.ok("orders", "list")["data"])
         [command] = Path(f"/proc/{server.pid}/task/{server.pid}/children").read_text().split()
         os.kill(int(command), number)
         assert server.stdout is not None
