@@ -21,7 +21,7 @@ if TYPE_CHECKING:  # of half a second, for every worker
 
 REFUNDS = ("--allow", "refunds.create")
 # Before 2026-07-28 a server asks while it answers; since then its answer is the question.
-PROTOCOLS = (pytest.param("legacy", marks=pytest.mark.slow(seconds=6)), "2026-07-28")
+PROTOCOLS = ("legacy", "2026-07-28")
 Reply = Literal["accept", "decline", "cannot"]
 
 
@@ -98,6 +98,7 @@ async def test_tools_are_the_commands_that_read(svc: Svc, sandbox: Sandbox, paym
         assert option["exit_code"] == 2
 
 
+@pytest.mark.slow(seconds=6)
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 @pytest.mark.effect_of("mcp", "--allow")
 async def test_each_moving_of_money_is_confirmed_by_the_clients_person(
@@ -219,6 +220,7 @@ async def test_a_yes_is_for_the_profile_that_was_shown(
         assert f"profile shop, {address}" in agent.asked[0]
 
 
+@pytest.mark.slow(seconds=3)
 async def test_arguments_that_no_command_line_can_have_are_refused(
     svc: Svc, sandbox: Sandbox
 ) -> None:

@@ -115,6 +115,7 @@ def test_lines_and_requests_are_joined_by_their_keys() -> None:
     assert (gathering.unrecorded, gathering.untold) == (1, 1)
 
 
+@pytest.mark.slow(seconds=6)
 def test_a_request_takes_little_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     """A done row of a batch took 2.6 KB: a million of them did not fit beside anything else."""
     monkeypatch.setattr(spool, "_MEMORY_MAX", 0)
