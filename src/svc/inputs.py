@@ -1,7 +1,7 @@
 """Reads an input that a user names: a file, or `-` for standard input; text is UTF-8 or refused.
 
 `cli` reads bodies, payloads and the file of a batch with it; `batch.reading` decodes by it. It also
-has the words of `-o` and `--color`, which `cli`, `config` and `render` share.
+has the words of `-o` and `--color`, which `cli`, `config` and `render` share, and parts lists.
 """
 
 import os
@@ -27,6 +27,11 @@ _MIB: Final = 1024 * 1024
 
 class ClosedInput(BytesIO):
     """Standard input where the program was started without one."""
+
+
+def split_list(text: str | None) -> tuple[str, ...]:
+    """The words of an option that takes several with commas between them, without blanks."""
+    return tuple(word.strip() for word in (text or "").split(",") if word.strip())
 
 
 def is_read_once(name: str) -> bool:

@@ -412,3 +412,16 @@ def test_language_of_the_shell_does_not_matter(svc: Svc, sandbox: Sandbox) -> No
     env = {"LANG": "C", "LC_ALL": "C", "HOME": "", "TERM": ""}
     result = svc(*ORDER, "-d", "shipping[name]=山田", "-o", "human", env=env)
     assert result.code == 0, result.err
+
+
+def test_words_of_a_list_may_have_blanks_between_them(svc: Svc, sandbox: Sandbox) -> None:
+    """As people write lists; --fields looked for a column with a blank in its name."""
+    created = svc.ok("sandbox", "trigger", "order.paid")["created"]
+    order = next(one["id"] for one in created if one["object"] == "order")
+    shown = svc("orders", "list", "-o", "csv", "--fields", "id, status , amount")
+    assert (shown.code, shown.out.splitlines()[0]) == (0, "id,status,amount")
+    waited = svc("orders", "retrieve", order, "--wait", "--until", "paid, cancelled")
+    assert (waited.code, waited.json["status"]) == (0, "paid")
+    events = ("--url", "https://shop.example/hook", "--events", "order.paid, refund.created")
+    made = svc.ok("webhook-endpoints", "create", *events)
+    assert made["events"] == ["order.paid", "refund.created"]

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from svc.errors import UsageError, build_wrong_choice
+from svc.inputs import split_list
 from svc.listen.commands import PREFIX, CommandTarget
 from svc.listen.targets import Target
 from svc.service.facts import EVENT_TYPES
@@ -118,7 +119,7 @@ def select_events(texts: Sequence[str]) -> tuple[str, ...]:
     Raises:
         UsageError: a name or glob that no event type matches.
     """
-    globs = [part.strip() for text in texts for part in text.split(",") if part.strip()]
+    globs = [part for text in texts for part in split_list(text)]
     for glob in globs:
         check_glob(glob, "--events")
     if not globs:

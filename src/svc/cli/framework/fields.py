@@ -13,6 +13,7 @@ import typer
 from svc.client.call import check_id
 from svc.client.options import RequestOption, item_placeholder
 from svc.errors import UsageError
+from svc.inputs import split_list
 
 if TYPE_CHECKING:
     from svc.client.fields import Incomplete
@@ -64,7 +65,7 @@ def _value(
         case "pairs":
             return pairs_of(given, row.name, read=read)
         case "list":
-            return [name for text in given or () for name in text.split(",") if name]
+            return [name for text in given or () for name in split_list(text)]
         case "flag":
             return True if given else None
     if given is not None and row.field.kind.type == "identifier":

@@ -14,6 +14,7 @@ from svc.client.call import Call, build_blank_error, check_id
 from svc.client.operations import failure_of, find_undocumented_status, retrieval
 from svc.clock import utc
 from svc.errors import CheckFailed, LocalError, UsageError, build_wrong_choice
+from svc.inputs import split_list
 from svc.service.facts import ID_PREFIXES, IDEMPOTENCY_HEADER, LIMIT_MAX
 from svc.service.model import Field
 
@@ -50,7 +51,7 @@ def send_awaited(session: Session, kind: str, identifier: str, until: str | None
     """
     from svc.client.polling import find_settling
 
-    named = tuple(word for word in (until or "").split(",") if word)
+    named = split_list(until)
     settling = find_settling(kind, named)
     for word in named:
         if word not in settling.known:

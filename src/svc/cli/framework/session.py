@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Self
 from svc.cli.framework.invocation import Invocation
 from svc.cli.framework.streams import FORCING
 from svc.errors import LocalError, UsageError
-from svc.inputs import Format
+from svc.inputs import Format, split_list
 from svc.service.facts import SANDBOX_KEYS, Mode
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ class Session(Invocation):
     @cached_property
     def out(self) -> "Output":
         asked = self.given.everywhere
-        fields = tuple(name for name in (asked.fields or "").split(",") if name)
+        fields = split_list(asked.fields)
         if self.given.listing.decimals and (self.format != "csv" or asked.query is not None):
             raise UsageError("--decimals is for -o csv without --query.", param="--decimals")
         if asked.raw and asked.query is None:

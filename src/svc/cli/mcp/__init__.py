@@ -12,6 +12,7 @@ from svc.cli.framework.app import make_app, verb
 from svc.cli.framework.options import option
 from svc.cli.framework.session import Session
 from svc.errors import ConfigError, UsageError, build_wrong_choice
+from svc.inputs import split_list
 
 app = make_app()
 
@@ -57,7 +58,7 @@ def _read_allowed(session: Session, given: list[str]) -> "tuple[str, ...]":
     """
     from svc.cli.mcp.tools import OPERATIONS
 
-    allowed = [name.strip() for each in given for name in each.split(",")]
+    allowed = [name for each in given for name in split_list(each)]
     for name in allowed:
         if name not in OPERATIONS:
             raise build_wrong_choice("--allow", name, OPERATIONS)
