@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import pytest
 
 from support.listeners import Pay
+from support.on_terminal import OpenTerminal
 from support.running import Sandbox, Svc
 from support.suite.patience import WAIT_SECONDS, until
 
@@ -199,6 +200,34 @@ async def test_the_question_shows_what_is_sent_whatever_the_agent_does(
         )
         assert '["evidence[tracking_number]=Ä 王 & \\u{202e}1", "submit=true"]' in agent.asked[-1]
     assert sorted(refunds(svc)) == [700, 800]
+
+
+@pytest.mark.slow(seconds=5)
+async def test_a_capture_is_asked_with_its_amount_or_as_all_that_is_left(
+    svc: Svc, sandbox: Sandbox, pay: Pay
+) -> None:
+    """Its body is a form: with an amount too it was said to have none."""
+    svc.ok("config", "set", "limits.captures", "500 EUR/day")
+    agent = Agent("decline")
+    async with agent.started("--allow", "orders.capture") as client:
+        order = pay()
+        for given in ({"amount": "500"}, {}):
+            await call(client, "orders_capture", order_id=order, **given)
+    part, whole = agent.asked
+    assert '"amount=500"' in part
+    assert "all that is left" not in part
+    assert "It has no amount: all that is left." in whole
+
+
+def test_a_person_who_types_it_is_told_what_it_waits_for(
+    open_terminal: OpenTerminal, svc: Svc, sandbox: Sandbox
+) -> None:
+    """Protocol is all that a program reads of it, and nothing that a person could."""
+    with open_terminal("mcp", NO_COLOR="1") as terminal:
+        terminal.read_until("help agents")
+        terminal.press_ctrl_c()
+        assert terminal.end() == 130
+    assert "Waits for an agent's program" in terminal.seen
 
 
 @pytest.mark.slow(seconds=5)

@@ -38,6 +38,8 @@ def mcp(
 
     allowed = _read_allowed(session, allow or [])
     served = tools.serve(tree(), allowed)
+    if session.streams.person_answers:
+        session.out.note("Waits for an agent's program, which starts it by itself: svc help agents")
     session.prepare_long_run()
     server.run(served, session)
 

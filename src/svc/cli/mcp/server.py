@@ -188,13 +188,16 @@ class AgentServer:
         found = _read(shown.output)
         if shown.exit_code or not isinstance(found, dict):
             return self._tell(shown)
-        if isinstance(found.get("body"), str):  # a form, with % signs
-            pairs = parse_qsl(found["body"], keep_blank_values=True)
+        body = found.get("body") or {}
+        names = set(body)
+        if isinstance(body, str):  # a form, with % signs
+            pairs = parse_qsl(body, keep_blank_values=True)
+            names = {name for name, _ in pairs}
             found["body"] = [f"{name}={value}" for name, value in pairs]
         request = {name: found[name] for name in ("method", "url", "path", "body") if name in found}
         readable = one_line(json.dumps(request, ensure_ascii=False))
         lines = [f"svc {' '.join(tool.words)}, {self._where}. Send it?", readable]
-        if tool.action and tool.action.whole and "amount" not in (found.get("body") or {}):
+        if tool.action and tool.action.whole and "amount" not in names:
             lines.append("It has no amount: all that is left.")
         return protocol.ElicitRequestFormParams(
             message="\n".join(lines), requested_schema=dict(_YES)
