@@ -4,7 +4,7 @@
 with the lines of the results file and returns an `EvidenceList`. From it `planner` decides which
 rows are still to be sent.
 
-A large list is in a temporary file, with an index in memory of 70 bytes a request. The index finds
+A large list is in a temporary file, with an index in memory of 60 bytes a request. The index finds
 the numbers of entries, from 0, by idempotency key or by likeness (`likeness`: the digest of the
 normalised parameters, or of the row's id); an entry is read only where more of it is needed.
 """
@@ -243,7 +243,7 @@ class Gathering:
         self._keep(joined._replace(likeness=likeness))
 
     def finish(self) -> EvidenceList:
-        """Adds the requests that only the results file has; returns all evidence."""
+        """Adds the requests that only the results file has, once; returns all evidence."""
         for number, line in enumerate(self._lines):
             if self._taken[number]:
                 continue
@@ -252,6 +252,7 @@ class Gathering:
             if told.known is Known.NOTHING:
                 self.by_hand.append(told)
             self._keep(told._replace(likeness=self._match_of(told.row_id, told.alike)))
+        self._by_key = DigestIndex()  # which is large, and was for this
         return self._found
 
     def _take(self, numbers: Sequence[int]) -> Evidence | None:

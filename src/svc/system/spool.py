@@ -143,22 +143,27 @@ class Digests:
 
 
 class DigestIndex:
-    """Finds numbers by the digests that they were added under; 24 to 32 bytes each.
+    """Finds numbers by the digests that they were added under; 20 to 32 bytes each.
 
-    A hash table with open addressing: a digest's first bytes are as good as a hash of it.
+    A hash table with open addressing: a digest's first bytes are as good as a hash of it. As long
+    as the numbers are 0, 1, 2 and so on, they are not stored.
     """
 
     def __init__(self) -> None:
         self._digests = bytearray()  # in the order of adding
-        self._numbers = array("I")
+        self._count = 0
+        self._numbers: array[int] | None = None  # of each place, unless it is the place itself
         self._table = array("I", bytes(4 * _SLOTS))  # a place in both, from 1; 0 is free
 
     def add(self, digest: str, number: int) -> None:
         """Adds a number below 2**32 under a digest, which may have other numbers already."""
         packed = _pack(digest)
+        if self._numbers is None and number != self._count:
+            self._numbers = array("I", range(self._count))
+        if self._numbers is not None:
+            self._numbers.append(number)
         self._digests += packed
-        self._numbers.append(number)
-        count = len(self._numbers)
+        count = self._count = self._count + 1
         if 3 * count > 2 * len(self._table):
             self._table = array("I", bytes(8 * len(self._table)))
             for place in range(count - 1):
@@ -169,12 +174,12 @@ class DigestIndex:
     def find(self, digest: str) -> list[int]:
         """The numbers that were added under a digest, in that order."""
         packed, found = _pack(digest), []
-        table, mask = self._table, len(self._table) - 1
+        table, mask, numbers = self._table, len(self._table) - 1, self._numbers
         slot = int.from_bytes(packed[:8], "big") & mask
         while place := table[slot]:
             end = place * _WIDTH
             if self._digests[end - _WIDTH : end] == packed:
-                found.append(self._numbers[place - 1])
+                found.append(place - 1 if numbers is None else numbers[place - 1])
             slot = slot + 1 & mask
         return found
 

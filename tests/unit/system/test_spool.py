@@ -76,6 +76,18 @@ def test_an_index_has_each_number_under_its_digest(digests: list[str]) -> None:
         assert index.find(digest) == [n for n, one in enumerate(digests) if one == digest]
 
 
+@pytest.mark.parametrize("first", [0, 1])
+@pytest.mark.parametrize("count", [3, 2000])
+def test_an_index_has_numbers_that_are_not_their_places(first: int, count: int) -> None:
+    """The numbers of a selection leave some out: from the first one on, or later."""
+    numbers = [*range(first, count), count + 7, 2**32 - 1, 3]
+    index = DigestIndex()
+    for number in numbers:
+        index.add(f"digest {number % count}", number)
+    for wanted in {number % count for number in numbers}:
+        assert index.find(f"digest {wanted}") == [n for n in numbers if n % count == wanted]
+
+
 def test_a_digest_that_lies_across_two_entries_is_not_found() -> None:
     """The end of one entry and the begin of the next may look like a digest by chance."""
     index = DigestIndex()
