@@ -36,6 +36,7 @@ _HEALTH_MAX = 64 * 1024  # bytes: what answers there may be no sandbox (promise 
 _START = "svc sandbox start --detach starts one; svc sandbox status shows which run"
 _CHOOSE = "Choose one with --profile sandbox or --base-url http://127.0.0.1:4242"
 _TRUST = "Its certificate comes with --profile sandbox, or with: svc sandbox env"
+_FULL = "storage_full"  # of the sandbox's disk
 _LOOK = "svc sandbox status shows whether it answers, svc sandbox logs what went wrong"
 
 
@@ -183,8 +184,13 @@ class SandboxClient(WireOwner):
     def _build_error(self, call: Call, finding: AttemptResult) -> SvcError:
         if finding.trouble is not None and not finding.meaning.is_open:
             return self._build_unreached(finding)
+        is_full = finding.refusal is not None and finding.refusal.code == _FULL
         is_refused = finding.refusal is not None and not finding.meaning.is_open
-        error = refused(call, finding) if is_refused else self._build_unusable(call, finding)
+        if is_refused or is_full:
+            error: SvcError = refused(call, finding)
+            error.outcome = None if is_full else error.outcome  # its words say how far it came
+        else:
+            error = self._build_unusable(call, finding)
         if self._version != __version__:
             error.hint = other_version(self._version)
         return error

@@ -142,10 +142,8 @@ class Engine:
         self, mode: ClockMode, to: int | None = None, gone: asyncio.Event | None = None
     ) -> None:
         """Freezes the clock or lets it run, after an advance to a moment (microseconds)."""
-        if mode == "frozen":
-            self.clock.switch(mode)  # first: the moment then is reached exactly
         if to is not None:
-            await self.runner.advance(to=to, until=None, gone=gone)
+            await self.runner.advance(to=to, until=None, gone=gone, freeze=mode == "frozen")
         self.clock.switch(mode)
         await self._groups.save_clock()
         self.runner.wake()
@@ -204,15 +202,15 @@ class Engine:
         An attempt that is held back (setting `webhook_delivery`) is made instead of another one.
 
         Raises:
-            Problem: no such event or endpoint, the endpoint is disabled, or the sandbox was reset
-                meanwhile.
+            Problem: no such event or endpoint, the endpoint is disabled or does not take its type,
+                or the sandbox was reset meanwhile.
         """
         world = self._world
         owed = await self._groups.run(mode, lambda tx: attempts.queue(tx, event, endpoint))
         for job in owed:
-            self._refuse_past(world)  # job numbers begin anew: this one may be another job's now
+            self.refuse_past(world)  # job numbers begin anew: this one may be another job's now
             await self.runner.finish_now(job)
-        self._refuse_past(world)
+        self.refuse_past(world)
         return self._groups.read(mode, lambda tx: attempts.outcome(tx, owed))
 
     async def send_badly_signed(self, mode: str) -> list[tuple[str, ReceiverReply]]:
@@ -224,19 +222,24 @@ class Engine:
         made = self._groups.read(mode, lambda tx: attempts.build_badly_signed(tx, wall))
         return [(outgoing.url, await self._sender.send(outgoing)) for outgoing in made]
 
-    def _refuse_past(self, world: str) -> None:
+    def refuse_past(self, world: str) -> None:
+        """Refuses what began in another world (400): after a reset nothing of before happens."""
         if world != self._world:
             message = "The sandbox was reset meanwhile; the request has no effect."
-            raise Problem(409, "sandbox_reset", message)
+            raise Problem(400, "sandbox_reset", message)
 
     async def _replace(self, fill: Callable[[Transaction], None]) -> None:
-        """Changes everything at once, while no job runs and no attempt is under way."""
+        """Changes everything at once, while no job runs and no attempt is under way.
+
+        An advance that is under way is ended by it.
+        """
         drawn = _draw_instance()
 
         def fill_as_another(tx: Transaction) -> None:
             fill(tx)
             tx.store.set_instance(drawn)
 
+        self.runner.end_advance()
         async with self.runner.lock:
             await self.runner.cut_short(0)
             self._groups.commit()  # what comes is a whole of its own: a million rows, maybe

@@ -94,6 +94,7 @@ CODES: Final[dict[str, ErrorCode]] = {
     "balance_insufficient": _build_late("the balance is short"),
     "evidence_missing": _build_late("nothing to submit"),
     "webhook_endpoint_limit": _build_late("16 are enabled already"),
+    "sandbox_reset": _build_late("a fault rule held the request back until after a reset"),
     "api_key_missing": ErrorCode(401, "no key"),
     "api_key_invalid": ErrorCode(401, "an unknown key"),
     "https_required": ErrorCode(401, "plain HTTP", "Use an https:// base URL."),

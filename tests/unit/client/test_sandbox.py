@@ -131,6 +131,16 @@ def test_a_control_is_not_repeated(fake: Any) -> None:
         fake(HEALTHY, RawReply(200, (), b"x"))[0].send(control_call("POST", "reset"))
 
 
+def test_a_full_disk_is_told_in_the_words_of_the_sandbox(fake: Any) -> None:
+    """It says how far the call came: nothing beside it that it may have been done."""
+    full = {"type": "sandbox_error", "code": "storage_full", "message": "Full. The clock stands."}
+    control, _ = fake(HEALTHY, reply(507, full))
+    with pytest.raises(ApiError) as caught:
+        control.send(control_call("POST", "clock", "advance", body={"seconds": 5}))
+    assert (caught.value.code, caught.value.status) == ("storage_full", 507)
+    assert (caught.value.message, caught.value.outcome) == ("Full. The clock stands.", None)
+
+
 def test_a_control_says_the_mode_in_its_query(fake: Any) -> None:
     """Test mode goes unsaid; a POST keeps its body to itself."""
     call = control_call("POST", "balances", body={"currency": "EUR", "amount": 1})

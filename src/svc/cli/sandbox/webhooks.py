@@ -132,7 +132,7 @@ def deliveries(
 def resend(
     session: Session, event: str = options.EVENT_ID, endpoint: str | None = ONLY_ENDPOINT
 ) -> None:
-    """Deliver an event once more, now.
+    """Deliver an event once more, now, to the endpoints that take its type.
 
     $ svc sandbox resend evt_3kPq0aVb7cXd9eYf1gZh2iWj
     """
@@ -141,7 +141,7 @@ def resend(
             session, "POST", "events", event, "resend", body=without_empty(endpoint=endpoint)
         )
     except ApiError as error:
-        if error.code == "endpoint_missing":
+        if error.code in ("endpoint_missing", "endpoint_not_subscribed"):
             error.hint = "svc sandbox endpoints list shows which there are"
         raise
 

@@ -8,7 +8,7 @@ belongs to another request is refused with 400, one whose first request still ru
 import hashlib
 import json
 import re
-from typing import Any, Final, Self
+from typing import Any, Final, Self, TypeAlias
 
 from svc.sandbox.http.exchange import HttpReply
 from svc.sandbox.parameters.bodies import DecodedTree
@@ -22,6 +22,10 @@ _KEY: Final = re.compile(KEY_PATTERN)
 _CANONICAL: Final = json.JSONEncoder(sort_keys=True, separators=(",", ":"), check_circular=False)
 
 
+# The state of the sandbox and the mode that it is for, and the key.
+ClaimedKey: TypeAlias = tuple[tuple[str, str], str]
+
+
 class KeyClaim:
     """One request's claim to a key: holds it during the block, if no other request does.
 
@@ -33,10 +37,10 @@ class KeyClaim:
     __slots__ = ("_held", "_holds", "_place", "_wanted")
 
     def __init__(
-        self, held: set[tuple[str, str]], mode: str, key: str | None, *, finished: bool
+        self, held: set[ClaimedKey], space: tuple[str, str], key: str | None, *, finished: bool
     ) -> None:
         self._held = held
-        self._place = (mode, key or "")
+        self._place = (space, key or "")
         self._wanted = key is not None and not finished
         self._holds = False
 

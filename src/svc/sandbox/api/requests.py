@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 
 from svc.clock import Clock
 from svc.sandbox.api import idempotency
-from svc.sandbox.api.idempotency import KeyClaim
+from svc.sandbox.api.idempotency import ClaimedKey, KeyClaim
 from svc.sandbox.api.memory import PARAMS_MAX, LoggedRequest, RunMemory
 from svc.sandbox.engine import Engine
 from svc.sandbox.faults import chaos
@@ -148,7 +148,7 @@ class RequestContext:
     entry: LoggedRequest
     idempotency_key: str | None  # the header of a POST; on a GET it is ignored
     write: Callable[[LoggedRequest], None]
-    world: str  # in which it was carried out: a reset may come before the answer does
+    world: str  # in which it came: a reset may come before the answer does
     mode: str = "test"
 
     @property
@@ -167,7 +167,7 @@ class Api:
     memory: RunMemory
     limit: RateLimit
     strict_https: bool
-    _in_flight: set[tuple[str, str]] = field(default_factory=set, init=False)
+    _in_flight: set[ClaimedKey] = field(default_factory=set, init=False)
 
     async def answer(self, request: AsgiRequest) -> HttpReply:
         """The answer to a request: the noun's, an error, or what a fault rule makes of it."""
@@ -202,7 +202,8 @@ class Api:
         )
         # Only a rule makes a pause in which others come between the claim and what is done with it.
         finished = fault is not None and self._is_finished(context)
-        with KeyClaim(self._in_flight, context.mode, key, finished=finished) as claim:
+        space = (context.world, context.mode)
+        with KeyClaim(self._in_flight, space, key, finished=finished) as claim:
             if fault and (broken := await self.memory.faults.apply(fault, "before", None)):
                 return broken
             try:
@@ -262,8 +263,12 @@ class Api:
     async def _carry_out(
         self, context: RequestContext, work: Execution, claim: KeyClaim
     ) -> HttpReply:
-        """Steps 10 to 15; returns when everything is on disk."""
-        context.world = self.engine.world
+        """Steps 10 to 15; returns when everything is on disk.
+
+        What a fault rule has held back until after a reset is refused: it would be done to what it
+        was not meant for.
+        """
+        self.engine.refuse_past(context.world)
         if work.operation.method != POST:
             return self.engine.read(context.mode, work.run)
         required = context.settings["require_idempotency_key"]

@@ -22,7 +22,7 @@ from svc.sandbox.resources import webhook_endpoints
 from svc.sandbox.store import documents, jobs
 from svc.sandbox.store.commit import GroupCommit
 from svc.sandbox.store.jobs import BrokenJobs, Job, earliest
-from svc.sandbox.store.sqlite import Store
+from svc.sandbox.store.sqlite import DISK_FULL, Store
 from svc.sandbox.store.transaction import Transaction
 from svc.sandbox.webhooks.attempts import WebhookAttempts
 from svc.service.facts import MODES
@@ -55,15 +55,26 @@ class Counts(NamedTuple):
         return Counts(jobs, events, deliveries, self.broken)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Advance:
-    """A turning of the clock under way: its aim, whether its asker has gone, where it began."""
+    """A turning of the clock under way: its aim, where it began, and what ends it before that.
+
+    `gone` is set when its asker has hung up, `replaced` when all tables were or are to be. Of what
+    could not be saved `unsaved` is the cause, and `again` says how many attempts are made again.
+    """
 
     to: int | None
     until: AdvanceUntil | None
     gone: asyncio.Event
     before: Counts
     idle_jobs_max: int
+    replaced: bool = False
+    unsaved: LocalError | None = None
+    again: int = 0
+
+    @property
+    def is_over(self) -> bool:
+        return self.replaced or self.unsaved is not None or self.gone.is_set()
 
 
 async def pause(woken: asyncio.Event, seconds: float | None) -> None:
@@ -134,8 +145,15 @@ class Runner:
                 task.cancel()
             await asyncio.wait(tasks)
 
+    def end_advance(self) -> None:
+        """Ends an advance that is under way within one turn of the loop: all is to be replaced."""
+        if self._advance is not None:
+            self._advance.replaced = True
+            self.wake()
+
     def clear(self) -> None:
         """Begins anew: the tables were replaced."""
+        self.end_advance()  # one that came meanwhile: its aim is a moment of the old clock
         self._lanes.clear()
         self._broken.clear()
 
@@ -168,16 +186,23 @@ class Runner:
         to: int | None = None,
         until: AdvanceUntil | None = None,
         gone: asyncio.Event | None = None,
+        freeze: bool = False,
         idle_jobs_max: int = IDLE_JOBS_MAX,
     ) -> Counts:
         """Runs what falls due on the way to a moment (microseconds), to the next job or until idle.
 
         Returns when the webhook attempts of all these moments are over, however long that takes.
         When `gone` is set, the caller has hung up: it ends with the present jobs, and the
-        clock stays where they are. Until idle it ends after `idle_jobs_max` jobs and attempts.
+        clock stays where they are. Until idle it ends after `idle_jobs_max` jobs and attempts. With
+        `freeze` the clock stands still first, so that it reaches the moment exactly.
+
+        It ends at the first thing that cannot be saved, and the clock stands where it was saved
+        last.
 
         Raises:
-            Problem: 409, another caller is turning the clock.
+            Problem: 409, another caller is turning the clock; 400, the sandbox was reset meanwhile;
+                507, the disk is full.
+            LocalError: something could not be saved for another reason.
         """
         if self._advance is not None:
             message = "Another request is turning the clock; wait for it, or end it."
@@ -187,8 +212,14 @@ class Runner:
         watch = asyncio.create_task(self._wake_when(advance.gone))
         try:
             async with self.lock:
-                await self._turn(advance)
-                await self.groups.save_clock()
+                try:
+                    await self._turn(advance, freeze=freeze)
+                except LocalError as error:
+                    advance.unsaved = error
+                if advance.replaced:
+                    raise Problem(400, "sandbox_reset", "A reset or an import has ended this.")
+                if advance.unsaved is not None:
+                    raise await self._return(advance, advance.unsaved)
                 return self._counts().since(advance.before)
         finally:
             watch.cancel()
@@ -203,22 +234,53 @@ class Runner:
             return None
         return now.until or now.to or 0, self._counts().since(now.before)
 
-    async def _turn(self, advance: "Advance") -> None:
+    async def _turn(self, advance: "Advance", *, freeze: bool) -> None:
+        await self.groups.save_clock()  # nothing is sent where nothing can be saved
+        if freeze and not advance.is_over:
+            self.clock.switch("frozen")
         self._broken.clear()  # all of them are tried again
         await self._drain(self.clock.now(), advance)
         to, until = advance.to, advance.until
         last = self.clock.now() + IDLE_SECONDS_MAX * SECOND if to is None else to
-        while not advance.gone.is_set() and (due := self.next_due()) is not None and due <= last:
+        while not advance.is_over and (due := self.next_due()) is not None and due <= last:
             self.clock.move_to(due)
             await self._drain(due, advance)
             if until == "next" or (until == "idle" and self._is_exhausted(advance)):
                 break
-        if to is not None and not advance.gone.is_set():
+        if to is not None and not advance.is_over:
             self.clock.move_to(to)
         # Made as well: the attempts that fault rules hold back until there are more of them.
-        while self._holding.held and not advance.gone.is_set():
+        while self._holding.held and not advance.is_over:
             self._holding.release()
             await self._drain(self.clock.now(), advance)
+        await self.groups.save_clock()
+
+    async def _return(self, advance: "Advance", error: LocalError) -> Exception:
+        """Sets the clock back to where it was saved last; returns what the asker is to learn.
+
+        Attempts under way end first: their answers may still be saved. Those that a rule holds back
+        were not sent, and are cut short.
+        """
+        while self.under_way > self._holding.held:
+            self._woken.clear()
+            await self._woken.wait()
+        await self.cut_short(0)
+        self.groups.return_clock()
+        self._broken.forget_after(self.clock.now())
+        if error.code != DISK_FULL:
+            return error
+        done = self._counts().since(advance.before)
+        said = f"jobs done: {done.jobs}, webhook attempts: {done.deliveries}"
+        if advance.again:
+            said += f", made again for their answers could not be saved: {advance.again}"
+        elif not any(done):
+            said = "nothing was done"
+        return Problem(
+            507,
+            "storage_full",
+            f"{error.message} The clock stands at {self.clock.now_text()}; {said}. Free some "
+            "space, and advance again.",
+        )
 
     async def _wake_when(self, gone: asyncio.Event) -> None:
         await gone.wait()
@@ -227,14 +289,18 @@ class Runner:
     async def _run_forever(self) -> None:
         while True:
             self._woken.clear()
+            waits = self.groups.fails
             try:
                 async with self.lock:
+                    if waits:  # nothing is sent while no answer to it can be saved
+                        await self.groups.save_clock()
                     await self._run_ready(self.clock.now(), held=self.holds_webhooks())
                 nap = self._nap()
             except Exception as error:  # noqa: BLE001  time must go on, whatever broke
                 silent = isinstance(error, LocalError)
                 why = "the store does not answer" if silent else "they could not be looked at"
-                _log.exception("the jobs that are due wait: %s", why)
+                if not (silent and waits):  # once, and not every second
+                    _log.exception("the jobs that are due wait: %s", why)
                 nap = _TROUBLE_SECONDS
             await self.pause(self._woken, nap)
 
@@ -247,7 +313,7 @@ class Runner:
 
     async def _drain(self, until: int, advance: "Advance") -> None:
         """Runs everything due at or before a moment, held or not, and waits for the answers."""
-        while not advance.gone.is_set():
+        while not advance.is_over:
             self._woken.clear()
             await self._run_ready(until, held=False)
             if self.under_way > self._holding.held:
@@ -260,9 +326,9 @@ class Runner:
 
     async def _run_ready(self, until: int, *, held: bool) -> None:
         self.groups.commit()
-        while batch := self._batch(until):
+        while not self._is_over and (batch := self._batch(until)):
             await asyncio.gather(*(self._run(job) for job in batch))
-        if not held:
+        if not held and not self._is_over:
             for name in self._list_endpoints():
                 self._fill(name, self._lane(name), until)
 
@@ -305,8 +371,11 @@ class Runner:
                 await self.attempts.make(job, at_once=at_once)
             else:
                 await self._handle(job)
-        except Exception:  # noqa: BLE001  one broken job must stop neither time nor the others
-            self._broken.add(job, self.clock.now())
+        except Exception as error:  # noqa: BLE001  one broken job must stop neither time nor others
+            if isinstance(error, LocalError) and self._advance is not None:
+                self._advance.unsaved = error
+                self._advance.again += job.name == jobs.ATTEMPT
+            self._broken.add(job, self.clock.now(), error)
         else:
             self._broken.done(job)
 
@@ -346,6 +415,10 @@ class Runner:
 
     def _counts(self) -> Counts:
         return Counts(self._done.jobs, self._done.events, self.attempts.made, self.broken)
+
+    @property
+    def _is_over(self) -> bool:
+        return self._advance is not None and self._advance.is_over
 
     def _is_exhausted(self, advance: Advance) -> bool:
         done = self._counts().since(advance.before)

@@ -55,7 +55,9 @@ BY_STATUS: Final[Mapping[int, ErrorAnswer]] = {
 }
 KEY_REUSED: Final = "idempotency_key_reused"
 
-_ALWAYS: Final = frozenset({"version_invalid", "parameter_unknown", "body_invalid", "http_invalid"})
+_ALWAYS: Final = frozenset(
+    {"version_invalid", "parameter_unknown", "body_invalid", "http_invalid", "sandbox_reset"}
+)
 _WRITING: Final = frozenset({"idempotency_key_invalid", "idempotency_key_missing"})
 
 

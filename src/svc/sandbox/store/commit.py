@@ -33,7 +33,8 @@ class GroupCommit:
 
     A transaction begins and ends in one turn of the loop, so that no caller learns of anything that
     is not on disk. `under_way` says how many requests and attempts have begun: a group waits for
-    those of them that have not come yet, two turns of the loop at the most.
+    those of them that have not come yet, two turns of the loop at the most. `fails` says that the
+    last commit could not be saved.
     """
 
     def __init__(self, shared: SharedState, under_way: Callable[[], int]) -> None:
@@ -42,6 +43,7 @@ class GroupCommit:
         self._under_way = under_way
         self._waiting: list[_WaitingCall] = []
         self._holders = 0
+        self.fails = False
         self.on_job: Callable[[], object] = lambda: None
 
     async def run(
@@ -86,6 +88,10 @@ class GroupCommit:
         """Returns when the clock's present state is on disk."""
         await self.run("test", lambda _: self._shared.save())
 
+    def return_clock(self) -> None:
+        """Sets the clock back to where the last commit saved it."""
+        self._shared.return_clock()
+
     def commit(self) -> None:
         """Carries out and commits what waits; its callers hear of it in turns that come."""
         if self._holders or not self._waiting:
@@ -104,6 +110,7 @@ class GroupCommit:
         try:
             answers, is_whole = self._run_together(calls)
         except LocalError as error:  # only what cannot be saved fails
+            self.fails = True
             answers, is_whole = [partial(calls[0].answer.set_exception, error)], False
         if not is_whole:
             self._store.rollback()
@@ -137,6 +144,7 @@ class GroupCommit:
         else:
             self._shared.save()
             self._store.commit()
+            self.fails = False
         return answers, True
 
     def _close(self, turns: int) -> None:

@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
 from typing import Any, Final, NamedTuple
 
+from svc.errors import LocalError
 from svc.sandbox.clock import LAST, SECOND
 from svc.sandbox.store.sqlite import Store
 
@@ -140,14 +141,17 @@ class BrokenJobs:
     def __len__(self) -> int:
         return len(self._until)
 
-    def add(self, job: Job, now: int) -> None:
-        """Sets a job aside; to be called while its exception is handled."""
+    def add(self, job: Job, now: int, error: Exception) -> None:
+        """Sets a job aside; one that could not be saved is logged without a traceback."""
         if job.seq not in self._until:
-            _log.exception(
-                "the job %s of %s broke; it is tried again every %d seconds and at each advance",
+            unsaved = isinstance(error, LocalError)
+            _log.error(
+                "the job %s of %s broke%s; it is tried again every %d seconds and at each advance",
                 job.name,
                 job.subject,
+                f" ({error})" if unsaved else "",
                 RETRY_SECONDS,
+                exc_info=None if unsaved else error,
             )
         self._until[job.seq] = now + RETRY_SECONDS * SECOND
 
@@ -163,6 +167,11 @@ class BrokenJobs:
     def next(self, now: int) -> int | None:
         """When the first of the waiting jobs is tried again (microseconds), or None."""
         return earliest(until for until in self._until.values() if until > now)
+
+    def forget_after(self, now: int) -> None:
+        """Forgets what broke after a moment (microseconds): the clock was set back to it."""
+        latest = now + RETRY_SECONDS * SECOND
+        self._until = {seq: until for seq, until in self._until.items() if until <= latest}
 
     def clear(self) -> None:
         """Begins anew: whatever is still there is tried again at the next occasion."""

@@ -86,6 +86,10 @@ class SharedState:
         }
         self.store.set_meta(_STATE, json.dumps(state))
 
+    def return_clock(self) -> None:
+        """Sets the clock back to where the last commit saved it."""
+        self.clock.load(json.loads(self.store.meta(_STATE) or "")["clock"])
+
     def load(self) -> None:
         """Reads ids, clock and creation sequence as of the last commit.
 

@@ -288,7 +288,7 @@ def queue(tx: Transaction, event: str, endpoint: str | None) -> list[Job]:
     """Queues one attempt at the endpoint, or at every enabled one that takes this type.
 
     Raises:
-        Problem: the event or endpoint is unknown, or the endpoint is disabled.
+        Problem: the event or endpoint is unknown, or the endpoint is disabled or does not take it.
     """
     found = find_named(tx, "event", event)
     return [_queue_one(tx, found, target) for target in _targets(tx, found, endpoint)]
@@ -312,6 +312,9 @@ def _targets(tx: Transaction, event: Doc, endpoint: str | None) -> list[Doc]:
     if target["status"] != "enabled":
         message = f"The endpoint {endpoint} is disabled; enable it first."
         raise Problem(400, "endpoint_disabled", message, param="endpoint")
+    if event["type"] not in target["events"]:
+        message = f"Nothing was sent: the endpoint {endpoint} does not take {event['type']}."
+        raise Problem(400, "endpoint_not_subscribed", message, param="endpoint")
     return [target]
 
 

@@ -5,8 +5,9 @@ from typing import Any
 import pytest
 
 from support.sandbox_calls import AsgiSandbox
-from svc.sandbox.api.idempotency import KeyClaim, fingerprint
+from svc.sandbox.api.idempotency import ClaimedKey, KeyClaim, fingerprint
 
+TEST, LIVE = ("world", "test"), ("world", "live")
 FORM = (
     "currency=EUR&amount=12900&shipping[country]=DE&shipping[postal_code]=10115"
     "&items[3][unit_amount]=12900&items[3][quantity]=1"
@@ -346,37 +347,38 @@ def test_the_checkout_does_not_take_idempotency_keys(sandbox: AsgiSandbox) -> No
 
 def test_loser_of_a_race_leaves_the_key_to_its_winner() -> None:
     """R81: being turned away releases nothing; only the end of the first request does."""
-    held: set[tuple[str, str]] = set()
-    with KeyClaim(held, "test", "k1", finished=False) as first:
+    held: set[ClaimedKey] = set()
+    with KeyClaim(held, TEST, "k1", finished=False) as first:
         for _ in range(2):
-            with KeyClaim(held, "test", "k1", finished=False) as later:
+            with KeyClaim(held, TEST, "k1", finished=False) as later:
                 assert (first.free, later.free) == (True, False)
-        with KeyClaim(held, "live", "k1", finished=False) as elsewhere:
-            assert elsewhere.free
-    with KeyClaim(held, "test", "k1", finished=False) as again:
+        for space in (LIVE, ("after a reset", "test")):
+            with KeyClaim(held, space, "k1", finished=False) as elsewhere:
+                assert elsewhere.free
+    with KeyClaim(held, TEST, "k1", finished=False) as again:
         assert again.free
 
 
 def test_requests_without_a_key_never_hold_each_other() -> None:
     """R81: they have nothing in common, also with one whose request has ended."""
-    held: set[tuple[str, str]] = set()
+    held: set[ClaimedKey] = set()
     with (
-        KeyClaim(held, "test", None, finished=False) as one,
-        KeyClaim(held, "test", None, finished=False) as other,
-        KeyClaim(held, "test", "k1", finished=True) as replayed,
-        KeyClaim(held, "test", "k1", finished=True) as too,
+        KeyClaim(held, TEST, None, finished=False) as one,
+        KeyClaim(held, TEST, None, finished=False) as other,
+        KeyClaim(held, TEST, "k1", finished=True) as replayed,
+        KeyClaim(held, TEST, "k1", finished=True) as too,
     ):
         assert all(claim.free for claim in (one, other, replayed, too))
 
 
 def test_key_that_was_let_go_is_free_before_the_end_and_stays_with_who_has_it_next() -> None:
     """R81: a replay lets go of its key, and its end takes nothing from the next request."""
-    held: set[tuple[str, str]] = set()
-    with KeyClaim(held, "test", "k1", finished=False) as replayed:
+    held: set[ClaimedKey] = set()
+    with KeyClaim(held, TEST, "k1", finished=False) as replayed:
         replayed.release()
-        following = KeyClaim(held, "test", "k1", finished=False)
+        following = KeyClaim(held, TEST, "k1", finished=False)
         assert following.__enter__().free
-    with KeyClaim(held, "test", "k1", finished=False) as third:
+    with KeyClaim(held, TEST, "k1", finished=False) as third:
         assert not third.free
     following.release()
 

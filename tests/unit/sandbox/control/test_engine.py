@@ -25,6 +25,7 @@ from unit.sandbox.lab import (
     after,
     answer_with,
     emit_paid,
+    export,
     new_order,
 )
 
@@ -185,6 +186,71 @@ async def test_an_advance_ends_with_its_asker(lab: Lab, receiver: ScriptedReceiv
         gate.set()
         assert (await engine.runner.advance(to=BEGAN + 1)).deliveries == 1
         assert len(receiver.arrivals) == 1
+
+
+@pytest.mark.parametrize("state", [False, True])
+async def test_a_reset_waits_for_no_advance(
+    lab: Lab, receiver: ScriptedReceiver, *, state: bool
+) -> None:
+    """A receiver hangs: the advance ends at once and says why, and nothing of it is seen later."""
+    asked = asyncio.Event()
+
+    async def hang(writer: asyncio.StreamWriter) -> None:
+        asked.set()
+        await asyncio.Event().wait()
+
+    receiver.answers = [hang]
+    async with controls(lab) as api, receiver.listening():
+        await api.engine.run("test", add_endpoint(receiver.url))
+        kept = await export(api.engine)
+        await api.engine.run("test", emit_paid)
+        turned = asyncio.create_task(api.refused("POST", "/clock/advance", seconds=3600))
+        await asked.wait()
+        async with asyncio.timeout(5):
+            await api.post("/import" if state else "/reset", **(kept if state else {}))
+            assert await turned == (400, "sandbox_error", "sandbox_reset", None)
+        shown = await api.get("/clock")
+        assert (shown["now"], shown["next_job_at"]) == ("2026-10-01T09:00:00Z", None)
+        assert shown["mode"] == ("frozen" if state else "realtime")
+        assert (await api.get("/deliveries"))["data"] == []
+        assert (await api.post("/clock/advance", seconds=10))["now"] == "2026-10-01T09:00:10Z"
+
+
+async def test_an_advance_that_comes_while_all_is_replaced_is_of_the_old_clock(lab: Lab) -> None:
+    """Its aim is a moment of a state that is no more."""
+    async with controls(lab) as api:
+        await api.post("/clock", now="2030-01-01T00:00:00Z")
+        async with api.engine.runner.lock:
+            reset = asyncio.create_task(api.post("/reset"))
+            await asyncio.sleep(0.01)
+            turned = asyncio.create_task(api.refused("POST", "/clock/advance", seconds=3600))
+            await asyncio.sleep(0.01)
+        await reset
+        assert await turned == (400, "sandbox_error", "sandbox_reset", None)
+        assert (await api.get("/clock"))["now"] == "2026-10-01T09:00:00Z"
+
+
+async def test_a_clock_that_another_turns_is_not_stopped(
+    lab: Lab, receiver: ScriptedReceiver
+) -> None:
+    """What is refused changes nothing."""
+    gate, asked = asyncio.Event(), asyncio.Event()
+
+    async def answer(writer: asyncio.StreamWriter) -> None:
+        asked.set()
+        await after(gate, answer_with(200))(writer)
+
+    receiver.answers = [answer]
+    async with controls(lab, frozen=False) as api, receiver.listening():
+        await api.engine.run("test", add_endpoint(receiver.url))
+        await api.engine.run("test", emit_paid)
+        turned = asyncio.create_task(api.post("/clock/advance", seconds=3600))
+        await asked.wait()
+        body = {"mode": "frozen", "now": "2027-01-01T00:00:00Z"}
+        assert (await api.refused("POST", "/clock", **body))[2] == "clock_advancing"
+        assert (await api.get("/clock"))["mode"] == "realtime"
+        gate.set()
+        await turned
 
 
 @pytest.mark.parametrize(
@@ -362,7 +428,10 @@ async def test_events_and_deliveries_are_listed_in_pages(
 async def test_resend_answers_with_the_attempts_it_made(
     lab: Lab, receiver: "ScriptedReceiver"
 ) -> None:
-    """One extra delivery at each endpoint that takes the event, or at the one that is named."""
+    """One extra delivery at each endpoint that takes the event, or at the one that is named.
+
+    No endpoint gets a type for which it was not registered (specification: Delivery, 6).
+    """
     async with controls(lab) as api, receiver.listening():
         first = await api.engine.run("test", add_endpoint(receiver.url))
         second = await api.engine.run("test", add_endpoint(receiver.url))
@@ -375,8 +444,12 @@ async def test_resend_answers_with_the_attempts_it_made(
         ]
         made = (await api.post(f"/events/{event}/resend", endpoint=second["id"]))["data"]
         assert [(d["endpoint"], d["attempt"]) for d in made] == [(second["id"], 3)]
-        await api.post(f"/webhook_endpoints/{second['id']}/disable")
         path = f"/events/{event}/resend"
+        other = await api.engine.run("test", add_endpoint(receiver.url, "order.cancelled"))
+        refused = await api.refused("POST", path, endpoint=other["id"])
+        assert refused == (400, "sandbox_error", "endpoint_not_subscribed", "endpoint")
+        assert len(receiver.arrivals) == 5
+        await api.post(f"/webhook_endpoints/{second['id']}/disable")
         refused = await api.refused("POST", path, endpoint=second["id"])
         assert refused == (400, "sandbox_error", "endpoint_disabled", "endpoint")
         refused = await api.refused("POST", path, endpoint="we_1")

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from support.sandbox_calls import SandboxAnswer
 from svc.sandbox.faults.api import ApiRule, Faults, send_broken
 from svc.sandbox.http.exchange import HttpReply
 from svc.sandbox.parameters.problems import Problem
@@ -23,6 +24,44 @@ def test_delay_holds_the_idempotency_lock(watched: WatchedSandbox, phase: str) -
     assert (late.status, other.status, other.code) == (200, 409, "idempotency_key_in_use")
     again = sandbox.post("/v1/orders", sandbox.order_params, idem="k")
     assert (again.body, again.headers["idempotent-replayed"]) == (late.body, "true")
+
+
+@pytest.mark.parametrize("way", ["reset", "import"])
+@pytest.mark.parametrize("phase", ["before", "after"])
+def test_what_a_rule_holds_back_until_after_a_reset_is_refused(
+    watched: WatchedSandbox, phase: str, way: str
+) -> None:
+    """Nothing of before appears: neither what it asks for nor its hold on an idempotency key."""
+    sandbox = watched.sandbox
+    sandbox.get("/v1/orders")
+    state = watched.control("/export", method="GET")
+    watched.control("/faults", {"phase": phase, "effect": {"delay_ms": 300}})
+    order: dict[str, Any] = {"json": sandbox.order_params, "idem": "k"}
+    control: dict[str, Any] = {
+        "headers": {"svc-sandbox": "1"},
+        "json": state if way == "import" else {},
+    }
+
+    async def after_a_while(path: str, what: dict[str, Any]) -> SandboxAnswer:
+        await asyncio.sleep(0.05)
+        return await sandbox.exchange("POST", path, **what)
+
+    async def all_of_it() -> tuple[SandboxAnswer, SandboxAnswer]:
+        late = asyncio.create_task(sandbox.exchange("POST", "/v1/orders", **order))
+        assert (await after_a_while(f"/_sandbox/{way}", control)).status == 200
+        new = await sandbox.exchange("POST", "/v1/orders", **order)
+        return await late, new
+
+    late, new = sandbox._run(all_of_it())
+    if phase == "before":
+        assert (late.status, late.code) == (400, "sandbox_reset")
+    else:
+        assert late.status == 200
+        assert late.headers["svc-sandbox-world"] != new.headers["svc-sandbox-world"]
+    assert new.status == 200
+    assert "idempotent-replayed" not in new.headers
+    orders = sandbox.get("/v1/orders").json["data"]
+    assert [each["id"] for each in orders] == [new.json["id"]]
 
 
 def test_after_is_kept_for_a_request_that_succeeds(watched: WatchedSandbox) -> None:
