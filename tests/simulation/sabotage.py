@@ -55,11 +55,11 @@ def _any_own_code(refusal: Any) -> bool:
     return refusal is not None and (refusal.type is not None or refusal.code is not None)
 
 
-def _checked_before(sender: Any, asked: Any) -> Any:
+def _checked_before(sender: Any, asked: Any, call: Any) -> Any:
     """Looks at the limit, and a moment later records what is sent."""
-    charge = _real_read_charge(sender, asked)
+    charge = _real_read_charge(sender, asked, call)
     if charge is not None:
-        group = limits.group_of(asked.call.path)
+        group = limits.group_of(call.path)
         sender.journal.limits().check(asked.scope, group, [charge])
         sender.clock.sleep(0.01)
     return charge

@@ -21,7 +21,7 @@ from svc.clock import Clock
 from svc.delivery.journal.entry import Settled
 from svc.delivery.journal.stored import Stored
 from svc.delivery.rows import RowEnd, RowJob, classify_error, classify_reply, classify_unsent
-from svc.delivery.send import send_row
+from svc.delivery.send import send_recorded
 from svc.errors import Conflict, SvcError
 from svc.redaction import one_line
 from svc.system import signals
@@ -251,7 +251,9 @@ class Workers:
         if passed is not None:
             return RowEnd(job, Settled("not_sent"), "not_sent", error=passed)
         is_claimed_by_other = partial(self._created.is_claimed_by_other, job.intent.stored)
-        return classify_reply(job, send_row(client, job, is_claimed_by_other))
+        return classify_reply(
+            job, send_recorded(client, job.intent, (job.call, job.prepared), is_claimed_by_other)
+        )
 
     def _wait(self, seconds: float) -> None:
         """Waits for a turn in short steps, so that a stop is noticed at once."""

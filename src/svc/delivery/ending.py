@@ -3,7 +3,7 @@
 `send` calls `record_outcome` after the last attempt: the reply or error in, a `Sent` out, or the
 error with the journal's id and the command that continues. Both work with a `Sender`, which
 `cli.framework.delivering` makes for a single POST, so that they know neither a command line nor a
-terminal. The rows of a batch have none: `send.send_row` takes a client and a `RowJob`.
+terminal. The rows of a batch have none.
 """
 
 from collections.abc import Callable

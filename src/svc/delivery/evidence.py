@@ -109,14 +109,14 @@ def read_outcome(outcome: str, code: str | None) -> Known:
     return _BY_CODE.get((outcome, code or ""), _OUTCOMES.get(outcome, Known.NOTHING))
 
 
-def merge_evidence(journal: Evidence | None, results: Evidence | None) -> Evidence | None:
+def merge_evidence(journal: Evidence, results: Evidence | None) -> Evidence:
     """Joins the evidence of the journal and of the results file for one request (promise R116).
 
     If both have the same outcome, the journal's details are kept. The earlier time of sending
     counts.
     """
-    if journal is None or results is None:
-        return journal or results
+    if results is None:
+        return journal
     strongest = max(journal.known, results.known)
     if strongest is results.known and strongest is not journal.known:
         return results._replace(

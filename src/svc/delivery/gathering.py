@@ -239,7 +239,6 @@ class Gathering:
         self.untold += not numbers
         line = self._take(numbers) if numbers else None
         joined = merge_evidence(build_intent_evidence(intent, likeness), line)
-        assert joined is not None
         self._keep(joined._replace(likeness=likeness))
 
     def finish(self) -> EvidenceList:

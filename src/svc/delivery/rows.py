@@ -239,7 +239,7 @@ class RowJournal(NamedTuple):
             body = row.body if row is not None and is_same else b""
             kept = Stored(row.path if row else path, self.encoding, body, one.key, self.api_version)
             asked = NewIntent(
-                *restore_call(kept, self.base_url),
+                kept,
                 self.batch.scope._replace(
                     key_fingerprint=one.key_fingerprint or self.batch.scope.key_fingerprint
                 ),
@@ -280,12 +280,12 @@ class RowJournal(NamedTuple):
         return frozenset()
 
     def _jobs(self, tasks: Sequence[Task]) -> Iterator[RowJob]:
-        calls = [restore_call(self._bytes_of(task), self.base_url) for task in tasks]
+        kept = [self._bytes_of(task) for task in tasks]
+        calls = [restore_call(one, self.base_url) for one in kept]
         server_time = self.served()
         asked = [
             NewIntent(
-                call,
-                prepared,
+                stored,
                 self.batch.scope,
                 self.batch.id,
                 task.row.number,
@@ -297,7 +297,7 @@ class RowJournal(NamedTuple):
                 first_sent_at=task.sent_at,
                 charge=self.charges.get(task.row.number),
             )
-            for task, (call, prepared) in zip(tasks, calls, strict=True)
+            for task, stored in zip(tasks, kept, strict=True)
         ]
         intents = self.journal.record_many(asked)
         for task, intent, (call, prepared) in zip(tasks, intents, calls, strict=True):

@@ -1,7 +1,7 @@
 """Sends a POST: records it before, settles it afterwards (promises R2, R10, R70).
 
 Every POST goes through here: a single command by `send_new` (`cli.framework.delivering`), `svc
-requests resume` by `deliver`, a row of a batch by `send_row` (`batch.workers`). In between
+requests resume` by `deliver`, a row of a batch by `send_recorded` (`batch.workers`). In between
 `Client.deliver` sends. Where a money limit applies, a `ChargeReader` reads the amount before.
 """
 
@@ -12,7 +12,9 @@ from typing import Final
 from svc.client import find
 from svc.client.call import Call
 from svc.client.client import Client
+from svc.client.operations import action_at
 from svc.client.reply import IsClaimedByOther, Reply
+from svc.client.request import Prepared
 from svc.client.retry import CLOCK_STEP_SECONDS, KEY_SAFE_SECONDS
 from svc.delivery.ending import Sender, Sent, adapt_to_journal, record_outcome
 from svc.delivery.evidence import Known, read_known
@@ -32,9 +34,7 @@ from svc.delivery.journal.limits import check_amount, read_stated_charge, takes_
 from svc.delivery.journal.stored import restore_call, store_call
 from svc.delivery.journal.transaction import RECENT_SECONDS, Like
 from svc.delivery.policy import CommandDecision, CommandState, decide_command
-from svc.delivery.rows import RowJob
 from svc.errors import Conflict, Forbidden, LocalError, StopRequest, SvcError
-from svc.service import operation as service_operation
 from svc.state import LOST
 
 # What a process that was told to end still waits for a journal that another one holds.
@@ -67,8 +67,7 @@ def send_new(
         SvcError: as `Client.deliver`, with the journal's id and the next command in it.
     """
     asked = NewIntent(
-        call,
-        sender.client.prepare(call, idempotency_key=idempotency_key),
+        store_call(call, sender.client.prepare(call, idempotency_key=idempotency_key)),
         sender.scope,
         key_given=idempotency_key is not None,
         server_time=sender.read_server_time(),
@@ -82,7 +81,7 @@ def send_new(
         known = sender.journal.by_key(idempotency_key, asked.scope) if idempotency_key else None
     with mark_as_unsent(call.path, known):
         asked = asked._replace(
-            account=_compare_keys(sender, asked, known), charge=_read_charge(sender, asked)
+            account=_compare_keys(sender, asked, known), charge=_read_charge(sender, asked, call)
         )
         intent = sender.journal.record(asked, choose, new_request=new_request)
     return deliver(sender, intent)
@@ -148,15 +147,15 @@ def _compare_keys(sender: Sender, asked: NewIntent, known: Intent | None) -> Key
     return sender.accounts.compare(other_keys)
 
 
-def _read_charge(sender: Sender, asked: NewIntent) -> Charge | None:
+def _read_charge(sender: Sender, asked: NewIntent, call: Call) -> Charge | None:
     """Reads the amount that a request moves, from the service if its bytes do not contain it.
 
     None if no limit of the configuration applies to the request.
     """
-    if not sender.journal.is_limited(asked.scope, asked.call.path):
+    if not sender.journal.is_limited(asked.scope, call.path):
         return None
-    said = read_stated_charge(store_call(asked.call, asked.prepared))
-    charge = ChargeReader(sender.client).complete_charge(asked.call, said)
+    said = read_stated_charge(asked.stored)
+    charge = ChargeReader(sender.client).complete_charge(call, said)
     if charge != said:
         sender.client.close()  # an order that was read looks like the answer to its capture
     return charge
@@ -242,7 +241,7 @@ def _command_state(
     )
     if found is None:
         return CommandState(Known.NOTHING), None
-    intent, operation = found.intent, service_operation(asked.call.operation)
+    intent, operation = found.intent, action_at(asked.stored.path)
     settled_at = intent.settled_at or 0.0
     return CommandState(
         read_known(intent),
@@ -262,9 +261,7 @@ def _command_state(
 
 def _is_exact(asked: NewIntent, intent: Intent, now: float) -> bool:
     """Whether an earlier request has the same bytes, and its key may be sent again."""
-    same = store_call(asked.call, asked.prepared)._replace(
-        idempotency_key=intent.stored.idempotency_key
-    )
+    same = asked.stored._replace(idempotency_key=intent.stored.idempotency_key)
     is_young = 0 <= now - intent.first_sent_at < KEY_SAFE_SECONDS
     return (
         intent.is_kept_open
@@ -277,14 +274,15 @@ def _is_exact(asked: NewIntent, intent: Intent, now: float) -> bool:
     )
 
 
-def send_row(client: Client, job: RowJob, is_claimed_by_other: IsClaimedByOther) -> Reply:
-    """Sends the recorded request of a row; raises as `Client.deliver`."""
+def send_recorded(
+    client: Client, intent: Intent, request: tuple[Call, Prepared], is_other: IsClaimedByOther
+) -> Reply:
+    """Sends a recorded request, as `restore_call` returns it; raises as `Client.deliver`."""
     return client.deliver(
-        job.call,
-        job.prepared,
-        sent_before=job.intent.sent_before,
-        first_sent_at=job.intent.first_sent_at,
-        is_claimed_by_other=is_claimed_by_other,
+        *request,
+        sent_before=intent.sent_before,
+        first_sent_at=intent.first_sent_at,
+        is_claimed_by_other=is_other,
     )
 
 
@@ -298,14 +296,8 @@ def _send(sender: Sender, intent: Intent) -> Reply | SvcError:
             return False  # settling it finds the same trouble, and says so
 
     try:
-        call, prepared = restore_call(intent.stored, sender.base_url)
-        reply = sender.client.deliver(
-            call,
-            prepared,
-            sent_before=intent.sent_before,
-            first_sent_at=intent.first_sent_at,
-            is_claimed_by_other=is_claimed_by_other,
-        )
+        request = restore_call(intent.stored, sender.base_url)
+        reply = send_recorded(sender.client, intent, request, is_claimed_by_other)
     except SvcError as error:
         return adapt_to_journal(sender, intent, error)
     sender.note_done(reply.data)

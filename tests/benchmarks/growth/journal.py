@@ -13,7 +13,7 @@ from svc.delivery.journal.batches import BatchName, BatchTable
 from svc.delivery.journal.entry import NewIntent, Settled
 from svc.delivery.journal.journal import Journal
 from svc.delivery.journal.sender_locks import SenderLocks
-from svc.delivery.journal.stored import Scope, Stored, restore_call
+from svc.delivery.journal.stored import Scope, Stored
 from svc.state import Database
 
 GROUP = 5_000
@@ -62,7 +62,7 @@ def fill(folder: Path, size: int, url: str) -> None:
             )
         for name in names:
             table.end(name, whole=True)
-        journal.record(NewIntent(*restore_call(UNRESOLVED, base), scope))
+        journal.record(NewIntent(UNRESOLVED, scope))
 
 
 def intent(number: int, scope: Scope, names: Sequence[BatchName], base: BaseUrl) -> NewIntent:
@@ -74,7 +74,7 @@ def intent(number: int, scope: Scope, names: Sequence[BatchName], base: BaseUrl)
     key = uuid_of(os.urandom(16), 4 if number % 4 == 0 else 8)
     batch = None if number % 4 == 0 else names[number % BATCHES].id
     kept = Stored("/v1/orders", "json", body, key, None)
-    return NewIntent(*restore_call(kept, base), scope, batch, number if batch else None)
+    return NewIntent(kept, scope, batch, number if batch else None)
 
 
 @contextmanager

@@ -12,7 +12,7 @@ from svc.client.request import prepare
 from svc.delivery.journal.batches import BatchName, BatchTable, Duplicate, default_name
 from svc.delivery.journal.entry import NewIntent, Settled
 from svc.delivery.journal.sender_locks import SenderLocks
-from svc.delivery.journal.stored import Scope
+from svc.delivery.journal.stored import Scope, store_call
 from svc.errors import Conflict, LocalError
 from unit.batch.floor import Floor
 from unit.delivery.rows import BASE, SCOPE
@@ -138,7 +138,7 @@ def test_what_a_list_held_is_free_afterwards(floor: Floor, killed: bool) -> None
     call = refunds.create({"payment": "pay_1"})
     prepared = prepare(call, BASE, new_key=lambda: "key-1")
     scope = floor.batch.scope._replace(key_fingerprint="sk_test_…wxyz")
-    asked = NewIntent(call, prepared, scope, alike=("one", "one"))
+    asked = NewIntent(store_call(call, prepared), scope, alike=("one", "one"))
     ledger(floor).begin(floor.batch)
     ledger(floor).reserve(floor.batch, ["one"], lambda _: None)
     assert floor.intents.list_other_keys(asked) == {floor.batch.scope.key_fingerprint}
@@ -223,7 +223,7 @@ def test_what_was_done_or_is_open_elsewhere_is_seen(floor: Floor) -> None:
     ]
     assert ledger(floor).duplicates(floor.batch, [done.likeness]) == []
     call = refunds.create({"payment": "pay_1"})
-    asked = NewIntent(call, prepare(call, BASE, new_key=lambda: "key-1"), SCOPE)
+    asked = NewIntent(store_call(call, prepare(call, BASE, new_key=lambda: "key-1")), SCOPE)
     single = floor.intents.record(asked)
     (found,) = kept(floor, single.likeness)
     assert (found.batch, found.done, found.request, found.settled_at) == (

@@ -143,7 +143,7 @@ def job(floor: Floor) -> RowJob:
     """A row that was never sent before."""
     stored = Stored("/v1/refunds", "json", b'{"payment":"pay_1"}', "key-1", None)
     call, prepared = restore_call(stored, BaseUrl.parse("https://api.example.com"))
-    asked = NewIntent(call, prepared, floor.batch.scope, floor.batch.id, 1)
+    asked = NewIntent(stored, floor.batch.scope, floor.batch.id, 1)
     (intent,) = floor.intents.record_many([asked])
     return RowJob(ROW, intent, call, prepared)
 

@@ -12,14 +12,12 @@ from unittest.mock import patch
 import pytest
 
 from support.suite.patience import patient
-from svc.base_url import BaseUrl
 from svc.batch import run as run_module
 from svc.batch.results import ResultLine, Results
 from svc.client.client import Client
 from svc.client.exchange import Failure, RawReply, Trouble, WireRequest
 from svc.clock import SystemClock
 from svc.delivery.journal.entry import NewIntent
-from svc.delivery.journal.stored import restore_call
 from svc.errors import AuthError, LocalError, ReplyContradiction, Unauthorized
 from svc.state.database import GONE
 from svc.system.signals import Stopped
@@ -483,8 +481,7 @@ def test_a_row_that_another_process_is_sending_is_left_to_it(floor: Floor) -> No
     floor.service.answer = lambda request, nth: LOST if b'"amount":2,' in request.body else None
     floor.run([1, 2])
     (unknown,) = floor.intents.list(batch=floor.batch.id, unresolved=True)
-    call, prepared = restore_call(unknown.stored, BaseUrl.parse("https://api.example.com"))
-    floor.intents.record_many([NewIntent(call, prepared, floor.batch.scope)])
+    floor.intents.record_many([NewIntent(unknown.stored, floor.batch.scope)])
     sent = len(floor.service.requests)
     floor.run([1, 2, 3])
     assert len(floor.service.requests) == sent + 1
@@ -500,8 +497,7 @@ def test_rows_in_other_hands_do_not_end_the_run(floor: Floor) -> None:
     unresolved = floor.intents.list(batch=floor.batch.id, unresolved=True)
     assert unresolved
     for intent in unresolved:
-        call, prepared = restore_call(intent.stored, BaseUrl.parse("https://api.example.com"))
-        floor.intents.record_many([NewIntent(call, prepared, floor.batch.scope)])
+        floor.intents.record_many([NewIntent(intent.stored, floor.batch.scope)])
     floor.service.answer = lambda request, nth: None
     floor.run(list(range(1, 41)), size=1)
     assert Counter(floor.outcomes) == {"unknown": len(unresolved), "done": 40 - len(unresolved)}

@@ -15,6 +15,7 @@ from svc.delivery.journal import batches
 from svc.delivery.journal.batches import BatchName
 from svc.delivery.journal.entry import OBJECT_FAILED, KeyEquivalence, NewIntent, Settled
 from svc.delivery.journal.sender_locks import SenderLocks
+from svc.delivery.journal.stored import store_call
 from svc.delivery.policy import RowDecision
 from svc.state import Database
 from unit.delivery.rows import BASE, DAY, HOUR, REFUNDS, SCOPE, Desk
@@ -150,7 +151,7 @@ def test_what_a_single_command_has_done_in_other_words_leaves_the_row_out(
     desk = tables.desk
     call = refunds.create({"payment": "pay_1", "amount": 100})
     prepared = prepare(call, BASE, new_key=lambda: "by-hand")
-    desk.journal.settle(desk.journal.record(NewIntent(call, prepared, SCOPE)), end)
+    desk.journal.settle(desk.journal.record(NewIntent(store_call(call, prepared), SCOPE)), end)
     todo = desk.plan(refund(item="a"), refund(200, item="a"))
     assert todo.stop is None
     assert [(one.row.amount, one.decision) for one in todo.held] == [

@@ -17,6 +17,7 @@ from svc.delivery.journal.batches import BatchName, default_name
 from svc.delivery.journal.commands import format_full_command
 from svc.delivery.journal.entry import OBJECT_FAILED, KeyEquivalence, NewIntent, Settled
 from svc.delivery.journal.sender_locks import SenderLocks
+from svc.delivery.journal.stored import store_call
 from svc.delivery.plan import BatchPlan, BatchTimes
 from svc.delivery.policy import KeyRelation, RowDecision
 from svc.errors import Conflict
@@ -64,7 +65,7 @@ def single(desk: Desk, amount: int, end: Settled) -> None:
     """A single command for the same refund."""
     call = refunds.create({"payment": "pay_1", "amount": amount})
     prepared = prepare(call, BASE, new_key=lambda: f"single-{amount}-{desk.clock.now()}")
-    intent = desk.journal.record(NewIntent(call, prepared, SCOPE))
+    intent = desk.journal.record(NewIntent(store_call(call, prepared), SCOPE))
     desk.journal.settle(intent, end._replace(object_id=f"rf_s{amount}"))
 
 

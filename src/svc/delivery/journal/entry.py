@@ -11,13 +11,9 @@ from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 from svc import service
 from svc.client.amounts import read_answered_amount
-from svc.client.call import Call
 from svc.client.contradiction import Contradiction, id_in
 from svc.client.reply import Reply
-from svc.client.request import (
-    Prepared,
-)
-from svc.delivery.journal.stored import Scope, Stored, digests_of, name_unread, store_call
+from svc.delivery.journal.stored import Scope, Stored, digests_of, name_unread
 from svc.errors import Outcome, SvcError
 from svc.redaction import redact, redact_maybe
 
@@ -74,8 +70,7 @@ class NewIntent(NamedTuple):
         charge: the most that it can move, where its bytes do not contain the amount.
     """
 
-    call: Call
-    prepared: Prepared
+    stored: Stored
     scope: Scope
     batch: str | None = None
     row: int | None = None
@@ -91,7 +86,7 @@ class NewIntent(NamedTuple):
     @property
     def digests(self) -> tuple[str, str]:
         """The digest of its parameters, and its likeness (promise R91)."""
-        return self.alike or digests_of(self.scope, store_call(self.call, self.prepared))
+        return self.alike or digests_of(self.scope, self.stored)
 
     @property
     def likeness(self) -> str:

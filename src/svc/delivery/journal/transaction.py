@@ -30,7 +30,7 @@ from svc.delivery.journal.limits import (
     read_stated_charge,
 )
 from svc.delivery.journal.sender_locks import SenderLocks
-from svc.delivery.journal.stored import Scope, Stored, digests_of, store_call
+from svc.delivery.journal.stored import Scope, digests_of
 from svc.delivery.likeness import are_told_apart, place_of, read_effect, read_marks
 from svc.state import Tx
 
@@ -132,7 +132,7 @@ class JournalTransaction(NamedTuple):
         return found
 
     def by_key(self, asked: NewIntent) -> Intent | None:
-        return by_key(self.tx.rows, str(asked.prepared.idempotency_key), asked.scope)
+        return by_key(self.tx.rows, asked.stored.idempotency_key, asked.scope)
 
     def likes(self, asked: NewIntent) -> list[Like]:
         """Finds duplicates that may be of the same account, the newest first (R5, R91).
@@ -149,9 +149,9 @@ class JournalTransaction(NamedTuple):
 
     def _find_reworded(self, asked: NewIntent) -> list[Intent]:
         """Finds requests with the effect of one that may be it in other words: no mark differs."""
-        kept, here = store_call(asked.call, asked.prepared), place_of(asked.scope.base_url)
-        said, since = _charge_of(asked, kept), self.now - RECENT_SECONDS
-        marks, effect = _marks_of(kept, asked), read_effect(*kept[:3], said.amount)
+        here, said = place_of(asked.scope.base_url), _charge_of(asked)
+        marks, effect = _marks_of(asked), read_effect(*asked.stored[:3], said.amount)
+        since = self.now - RECENT_SECONDS
         rows = self.tx.rows(_MOVES, (since, said.amount, asked.scope.mode)) if effect else []
         return [
             one
@@ -159,7 +159,7 @@ class JournalTransaction(NamedTuple):
             if one.likeness != asked.likeness and place_of(one.scope.base_url) == here
             if None in (one.currency, said.currency) or one.currency == said.currency
             if read_effect(*one.stored[:3], one.amount) == effect
-            if not are_told_apart(_marks_of(one.stored, one), marks)
+            if not are_told_apart(_marks_of(one), marks)
         ]
 
     def refuse_reserved(self, asked: NewIntent) -> None:
@@ -167,7 +167,7 @@ class JournalTransaction(NamedTuple):
         for row in self.tx.rows(RESERVED, (asked.likeness,)):
             other = row["key_hint"] in asked.account.other
             if not other and self.sender_locks.is_alive(row["lease"]):
-                raise refusals.build_duplicate_in_batch_error(asked.call.path, row["name"])
+                raise refusals.build_duplicate_in_batch_error(asked.stored.path, row["name"])
 
     def admit(self, asked: Sequence[NewIntent]) -> list[Intent]:
         """Inserts requests; a request that is on record with its key is begun again."""
@@ -176,7 +176,7 @@ class JournalTransaction(NamedTuple):
         fresh: list[Intent] = []
         found: list[Intent] = []
         for one in asked:
-            same_key = known.setdefault(str(one.prepared.idempotency_key), [])
+            same_key = known.setdefault(one.stored.idempotency_key, [])
             if before := _find_used_in(same_key, one.scope):
                 found.append(self._repeat(before, one))
                 continue
@@ -203,13 +203,13 @@ class JournalTransaction(NamedTuple):
         """Finds the requests that use the same idempotency keys, by key."""
         found: dict[str, list[Intent]] = {}
         for begin in range(0, len(asked), _PIECE):
-            keys = [one.prepared.idempotency_key for one in asked[begin : begin + _PIECE]]
+            keys = [one.stored.idempotency_key for one in asked[begin : begin + _PIECE]]
             for row in self.tx.rows(_BY_KEYS.format(",".join("?" * len(keys))), keys):
                 found.setdefault(row["idempotency_key"], []).append(intent_of(row))
         return found
 
     def _repeat(self, known: Intent, asked: NewIntent) -> Intent:
-        if known.stored != store_call(asked.call, asked.prepared):
+        if known.stored != asked.stored:
             known = self._correct(known, asked)
         if known.state == "done" and refusals.is_too_old(known, self.now):
             raise refusals.KEY_SPENT.about(known)
@@ -230,13 +230,13 @@ class JournalTransaction(NamedTuple):
         is_row = asked.batch is not None and asked.batch == known.batch and not asked.key_given
         if not (is_row and known.begins_anew) or known.is_key_taken:
             raise refusals.KEY_REUSED.about(known)
+        kept = asked.stored
         new = known._replace(
-            stored=store_call(asked.call, asked.prepared),
-            body_sha256=hashlib.sha256(asked.prepared.body).hexdigest(),
+            stored=kept,
+            body_sha256=hashlib.sha256(kept.body).hexdigest(),
             digest=asked.digests[0],
             likeness=asked.digests[1],
         )
-        kept = new.stored
         said = (kept.api_version, kept.path, kept.encoding, kept.body)
         self.tx.execute(_CORRECT, (*said, new.body_sha256, new.digest, new.likeness, new.seq))
         return new
@@ -348,8 +348,7 @@ class JournalTransaction(NamedTuple):
             raise refusals.IN_FLIGHT.about(intent)
 
     def _build(self, asked: NewIntent, seq: int) -> Intent:
-        kept, now = store_call(asked.call, asked.prepared), self.now
-        charge = _charge_of(asked, kept)
+        kept, now, charge = asked.stored, self.now, _charge_of(asked)
         return Intent(
             seq,
             self.new_id(),
@@ -409,20 +408,18 @@ class JournalTransaction(NamedTuple):
         )
 
 
-def _marks_of(kept: Stored, one: Intent | NewIntent) -> tuple[tuple[str, str], ...]:
-    key = kept.idempotency_key if one.key_given else None
-    return read_marks(*kept[:3], row_id=one.row_id, key=key)
+def _marks_of(one: Intent | NewIntent) -> tuple[tuple[str, str], ...]:
+    key = one.stored.idempotency_key if one.key_given else None
+    return read_marks(*one.stored[:3], row_id=one.row_id, key=key)
 
 
-def _charge_of(asked: NewIntent, kept: Stored) -> Charge:
-    return asked.charge or read_stated_charge(kept)
+def _charge_of(asked: NewIntent) -> Charge:
+    return asked.charge or read_stated_charge(asked.stored)
 
 
 def _charge_as(asked: NewIntent, known: Intent) -> Intent:
     """Updates the amount of a request that begins anew; an unresolved one keeps its amount."""
-    return (
-        known._replace(**_charge_of(asked, known.stored)._asdict()) if known.begins_anew else known
-    )
+    return known._replace(**_charge_of(asked)._asdict()) if known.begins_anew else known
 
 
 def by_id(rows: ReadRows, identifier: str) -> Intent | None:

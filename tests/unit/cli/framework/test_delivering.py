@@ -20,7 +20,7 @@ from svc.client.reply import Reply
 from svc.client.request import prepare
 from svc.delivery.journal.entry import NewIntent, Settled
 from svc.delivery.journal.journal import Journal
-from svc.delivery.journal.stored import Scope
+from svc.delivery.journal.stored import Scope, store_call
 from svc.delivery.send import deliver
 from svc.errors import LocalError
 from svc.system import uptime
@@ -50,7 +50,7 @@ def test_a_request_is_sent_with_the_time_of_its_first_sending(isolated: Path) ->
     prepared = prepare(call, session.base_url, new_key=lambda: "key-1")
     scope = Scope("default", "test", str(session.base_url), session.key.fingerprint)
     with session, journal_of(session) as journal:
-        first = journal.record(NewIntent(call, prepared, scope))
+        first = journal.record(NewIntent(store_call(call, prepared), scope))
         journal.settle(first, Settled("unknown"))
         clock.advance(3600)
         deliver(sender_of(session, sender, journal), journal.lease(first.id))
@@ -123,7 +123,7 @@ def test_what_an_earlier_sending_left_unknown_is_not_said_to_be_unsent(
         client = Client(session.base_url, KEY, mode="test", wire=cast("Any", RefundWire()))
         scope = session.scope(session.key.fingerprint)
         prepared = client.prepare(call, idempotency_key="own-1")
-        first = journal.record(NewIntent(call, prepared, scope, key_given=True))
+        first = journal.record(NewIntent(store_call(call, prepared), scope, key_given=True))
         journal.settle(first, Settled("unknown"))
         fail(monkeypatch, step, error)
         again: dict[str, Callable[[], object]] = {

@@ -21,6 +21,7 @@ from svc.clock import SystemClock
 from svc.delivery.journal.entry import Intent, NewIntent, Settled
 from svc.delivery.journal.journal import Journal
 from svc.delivery.journal.sender_locks import SenderLocks
+from svc.delivery.journal.stored import store_call
 from svc.state import Database
 from svc.system import signals
 
@@ -120,7 +121,8 @@ class CommandMachine:
         session.service = self.service
         call, scope = refunds.create(BODY), session.scope(session.key.fingerprint)
         with self._journal() as journal:
-            first = journal.record(NewIntent(call, session.client().prepare(call), scope))
+            stored = store_call(call, session.client().prepare(call))
+            first = journal.record(NewIntent(stored, scope))
             journal.settle(first, Settled("unknown"))
         return first.id
 

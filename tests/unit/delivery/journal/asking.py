@@ -11,7 +11,7 @@ from svc.client.request import prepare
 from svc.delivery.journal.commands import format_full_command
 from svc.delivery.journal.entry import Intent, NewIntent, Settled
 from svc.delivery.journal.journal import Journal
-from svc.delivery.journal.stored import Scope
+from svc.delivery.journal.stored import Scope, store_call
 from svc.delivery.journal.transaction import Like
 from svc.delivery.send import choose_command
 
@@ -28,7 +28,7 @@ Open = Callable[[], Journal]
 
 def asked(call: Call = REFUND, key: str = "key-1", scope: Scope = SCOPE, **more: Any) -> NewIntent:
     prepared = prepare(call, BASE, new_key=lambda: key, api_version=more.pop("version", None))
-    return NewIntent(call, prepared, scope, **more)
+    return NewIntent(store_call(call, prepared), scope, **more)
 
 
 def record(intents: Journal, new: NewIntent, *, new_request: bool = False) -> Intent:

@@ -8,12 +8,11 @@ from pathlib import Path
 import pytest
 
 from support.clocks import ManualClock
-from svc.base_url import BaseUrl
 from svc.delivery.journal.batches import BatchName, BatchTable
 from svc.delivery.journal.entry import NewIntent, Settled
 from svc.delivery.journal.journal import Journal
 from svc.delivery.journal.sender_locks import SenderLocks
-from svc.delivery.journal.stored import Scope, Stored, restore_call
+from svc.delivery.journal.stored import Scope, Stored
 from svc.state import Database
 
 URL = "https://api.example.com"
@@ -26,7 +25,7 @@ NEWEST = re.compile(r"ORDER BY seq DESC\s+LIMIT \d+$")  # ends after so many row
 
 def refund(key: str) -> NewIntent:
     kept = Stored("/v1/refunds", "json", b'{"amount":5,"payment":"pay_1"}', key, None)
-    return NewIntent(*restore_call(kept, BaseUrl.parse(URL)), SCOPE)
+    return NewIntent(kept, SCOPE)
 
 
 class Desktop:

@@ -10,26 +10,28 @@ import pytest
 from support.calls import orders, payouts, refunds
 from support.clocks import ManualClock
 from svc.base_url import BaseUrl
+from svc.client.request import prepare
+from svc.delivery.journal.entry import NewIntent
 from svc.delivery.journal.journal import Journal, make_id
 from svc.delivery.journal.sender_locks import SenderLocks
-from svc.delivery.journal.stored import restore_call
+from svc.delivery.journal.stored import restore_call, store_call
 from svc.errors import Conflict, LocalError
 from svc.state import LOST, Database
-from unit.delivery.journal.asking import DONE, OTHERS, Open, asked, done
+from unit.delivery.journal.asking import BASE, DONE, OTHERS, SCOPE, Open, asked, done
 
 
 def test_record_keeps_all_that_is_needed_to_send_it_again(intents: Journal) -> None:
     """Key, bytes, path, version and address come back as they were sent (R1, R2)."""
     call = payouts.create({"amount": 10000, "currency": "EUR", "reference": "Zürich"})
-    first = asked(call, version="2026-09-01")
-    made = intents.record(first)
+    first = prepare(call, BASE, new_key=lambda: "key-1", api_version="2026-09-01")
+    made = intents.record(NewIntent(store_call(call, first), SCOPE))
     kept = intents.find(made.id)
     assert kept is not None
     assert kept == made
     assert kept.is_unresolved
     assert (kept.first_sent_at, kept.sendings, kept.sent_before) == (1_700_000_000.0, 1, False)
     again, prepared = restore_call(kept.stored, BaseUrl.parse(kept.scope.base_url))
-    assert prepared == first.prepared
+    assert prepared == first
     assert (again.expects, again.checks) == (call.expects, call.checks)
 
 

@@ -137,6 +137,7 @@ from svc.delivery.journal.journal import Journal
 from svc.delivery.journal.sender_locks import SenderLocks
 from svc.delivery.journal.journal import EVERY, PRUNE
 from svc.delivery.journal.entry import NewIntent, Scope
+from svc.delivery.journal.stored import store_call
 from svc.client.request import prepare
 from support.clocks import ManualClock
 from svc.state import Database
@@ -145,7 +146,7 @@ base, call = BaseUrl.parse({str(BASE)!r}), refunds.create({{"payment": "pay_1"}}
 path, clock = pathlib.Path({str(path)!r}), ManualClock()
 intents = Journal(lambda: Database.open(path, clock=clock), SenderLocks(path.parent / "senders"), clock)
 scope = Scope(*{tuple(SCOPE)!r})
-print(intents.record(NewIntent(call, prepare(call, base, new_key=lambda: "k"), scope)).id, flush=True)
+print(intents.record(NewIntent(store_call(call, prepare(call, base, new_key=lambda: "k")), scope)).id, flush=True)
 sys.stdin.read()
 """
     with subprocess.Popen(
