@@ -96,7 +96,6 @@ TOLD_IN_STORIES: Final = {
         "cli/mcp",
         "cli/sandbox",
         "cli/sandbox/compare",
-        "cli/timeline",
     ),
     *("listen/tunnels", "render/views"),
 }

@@ -14,6 +14,7 @@ from svc.client.operations import action_at, build_list, retrieval
 from svc.client.request import check_path
 from svc.errors import UsageError
 from svc.service.facts import ID_PREFIXES
+from svc.service.model import Resource
 
 
 def get(path: str, query: QueryParams = ()) -> Call:
@@ -47,10 +48,8 @@ def retrieve(identifier: str) -> Call:
         UsageError: no GET is known for the prefix of the id; the error names those that have one.
     """
     identifier = check_id(identifier, "id")
-    for kind, prefix in ID_PREFIXES.items():
-        noun = service.noun(kind) if identifier.startswith(prefix) else None
-        if noun is not None and noun.action("retrieve") is not None:
-            return retrieval(kind, identifier)
+    if (found := resource_of(identifier)) is not None:
+        return retrieval(found.name, identifier)
     known = " ".join(noun.prefix for noun in service.nouns() if noun.action("retrieve"))
     paths = (noun.path for noun in service.nouns() if noun.word == identifier)
     listed = next((f"svc get {path}" for path in paths if path), None)
@@ -61,6 +60,15 @@ def retrieve(identifier: str) -> Call:
         hint=listed
         or f"Ids that can be retrieved begin with: {known}. Or give a path such as /v1/orders.",
     )
+
+
+def resource_of(identifier: str) -> Resource | None:
+    """The resource whose objects can be retrieved by an id of this prefix; None where none can."""
+    for kind, prefix in ID_PREFIXES.items():
+        noun = service.noun(kind) if identifier.startswith(prefix) else None
+        if noun is not None and noun.action("retrieve") is not None:
+            return noun
+    return None
 
 
 def money_of(call: Call) -> Call | None:

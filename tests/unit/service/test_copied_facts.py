@@ -37,8 +37,7 @@ NAMED = {
         "payment warnings",
         "names of svc's own summary; a file of refunds that names orders in place of payments",
     ),
-    "cli/timeline/__init__.py": ("amount_refunded", "names of svc's own timeline"),
-    "cli/timeline/entries.py": ("amount_refunded", "names of svc's own timeline"),
+    "cli/timeline.py": ("amount_refunded", "names of svc's own timeline"),
     "render/views/local.py": ("amount_refunded", "names of svc's own timeline"),
     "cli/commands/values.py": (
         "card country paid payment visa",
