@@ -29,7 +29,7 @@ from svc.cli import requests
 from svc.cli.framework.session import Session
 from svc.delivery.evidence import DONE_BY_HAND
 from svc.delivery.journal.batches import BatchName
-from svc.delivery.journal.stored import Scope
+from svc.delivery.journal.entry import Scope
 
 _HOUR: Final = 3600.0
 _WAITS: Final = (60.0, _HOUR, 6 * _HOUR, 13 * _HOUR, 25 * _HOUR, 30 * 24 * _HOUR)

@@ -12,7 +12,7 @@ from svc.batch import validate, workers
 from svc.client import client, refusal, reply
 from svc.client.reply import classify
 from svc.delivery import planner, policy, send
-from svc.delivery.journal import batches, limits, stored, transaction
+from svc.delivery.journal import batches, entry, limits, transaction
 
 
 @contextmanager
@@ -81,7 +81,7 @@ LIMIT_RULES: Final[dict[str, tuple[tuple[Any, str, Any], ...]]] = {
 }
 RULES: Final[dict[str, tuple[tuple[Any, str, Any], ...]]] = {
     "what is the same request is not a matter of spelling": (
-        (stored, "likenesses", _as_spelled),
+        (entry, "likenesses", _as_spelled),
         (validate, "likenesses", _as_spelled),
     ),
     "a list holds what it is about to send": ((batches.BatchTable, "reserve", _looked_at_once),),

@@ -20,7 +20,7 @@ from svc.client.fields import (
     find_unknown_names,
 )
 from svc.client.request import check_key, encode_body
-from svc.delivery.journal.stored import Scope
+from svc.delivery.journal.entry import Scope
 from svc.delivery.likeness import likenesses, row_likeness, subject_of
 from svc.delivery.plan import BatchRow, InvalidRow
 from svc.errors import UsageError

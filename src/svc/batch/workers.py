@@ -18,8 +18,7 @@ from svc.client import find
 from svc.client.client import Client
 from svc.client.operations import failure_of
 from svc.clock import Clock
-from svc.delivery.journal.entry import Settled
-from svc.delivery.journal.stored import Stored
+from svc.delivery.journal.entry import Settled, Stored
 from svc.delivery.rows import RowEnd, RowJob, classify_error, classify_reply, classify_unsent
 from svc.delivery.send import send_recorded
 from svc.errors import Conflict, SvcError

@@ -18,9 +18,8 @@ from typing import Final, NamedTuple
 
 from svc.client import find
 from svc.client.client import Client
-from svc.delivery.journal.entry import NO_OTHER_KEYS, KeyEquivalence
+from svc.delivery.journal.entry import NO_OTHER_KEYS, KeyEquivalence, Scope
 from svc.delivery.journal.journal import Journal
-from svc.delivery.journal.stored import Scope
 from svc.errors import Forbidden, NotFound, SvcError, UsageError
 
 _SECONDS: Final = 10.0

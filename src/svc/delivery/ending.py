@@ -17,10 +17,9 @@ from svc.client.retry import explain_repeat
 from svc.clock import Clock
 from svc.delivery.account import KeyMatcher
 from svc.delivery.journal.commands import FormatCommand, resume_command, suggest_lookup
-from svc.delivery.journal.entry import Intent, Settled, settle_by_error, settle_by_reply
+from svc.delivery.journal.entry import Intent, Scope, Settled, settle_by_error, settle_by_reply
 from svc.delivery.journal.journal import Journal
 from svc.delivery.journal.refusals import DONE_BEFORE, build_not_ours, build_refused_to_other_key
-from svc.delivery.journal.stored import Scope
 from svc.errors import LocalError, SvcError
 from svc.state import LOST
 

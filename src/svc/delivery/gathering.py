@@ -21,8 +21,7 @@ from svc.delivery.evidence import (
     build_intent_evidence,
     merge_evidence,
 )
-from svc.delivery.journal.entry import Intent, Settled, scope_of
-from svc.delivery.journal.stored import Stored
+from svc.delivery.journal.entry import Intent, Settled, Stored, scope_of
 from svc.delivery.likeness import row_likeness
 from svc.system.spool import DigestIndex, Spool
 

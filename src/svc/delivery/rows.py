@@ -28,13 +28,14 @@ from svc.delivery.journal.entry import (
     KeyEquivalence,
     NewIntent,
     Settled,
+    Stored,
+    restore_call,
     settle_by_error,
     settle_by_reply,
 )
 from svc.delivery.journal.journal import Journal
 from svc.delivery.journal.limits import LimitReachedError
 from svc.delivery.journal.refusals import ROW_KNOWN_OTHERWISE, build_not_ours
-from svc.delivery.journal.stored import Stored, restore_call
 from svc.delivery.plan import BatchRow, Task
 from svc.errors import (
     AuthError,

@@ -26,12 +26,13 @@ from svc.delivery.journal.entry import (
     Intent,
     KeyEquivalence,
     NewIntent,
+    restore_call,
     settle_by_error,
     settle_by_reply,
+    store_call,
 )
 from svc.delivery.journal.journal import Journal
 from svc.delivery.journal.limits import check_amount, read_stated_charge, takes_amount
-from svc.delivery.journal.stored import restore_call, store_call
 from svc.delivery.journal.transaction import RECENT_SECONDS, Like
 from svc.delivery.policy import CommandDecision, CommandState, decide_command
 from svc.errors import Conflict, Forbidden, LocalError, StopRequest, SvcError

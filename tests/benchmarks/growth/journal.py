@@ -10,10 +10,9 @@ from svc.base_url import BaseUrl
 from svc.client.request import uuid_of
 from svc.clock import SystemClock
 from svc.delivery.journal.batches import BatchName, BatchTable
-from svc.delivery.journal.entry import NewIntent, Settled
+from svc.delivery.journal.entry import NewIntent, Scope, Settled, Stored
 from svc.delivery.journal.journal import Journal
 from svc.delivery.journal.sender_locks import SenderLocks
-from svc.delivery.journal.stored import Scope, Stored
 from svc.state import Database
 
 GROUP = 5_000

@@ -11,7 +11,7 @@ from support.running import Sandbox, Svc
 from svc.batch.operations import find_operation, names
 from svc.batch.reading import FileFormat, rows_of
 from svc.batch.validate import Validator
-from svc.delivery.journal.stored import Scope
+from svc.delivery.journal.entry import Scope
 from svc.delivery.plan import BatchRow, InvalidRow
 from svc.errors import UsageError
 

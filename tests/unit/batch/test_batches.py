@@ -10,9 +10,8 @@ import pytest
 from support.calls import refunds
 from svc.client.request import prepare
 from svc.delivery.journal.batches import BatchName, BatchTable, Duplicate, default_name
-from svc.delivery.journal.entry import NewIntent, Settled
+from svc.delivery.journal.entry import NewIntent, Scope, Settled, store_call
 from svc.delivery.journal.sender_locks import SenderLocks
-from svc.delivery.journal.stored import Scope, store_call
 from svc.errors import Conflict, LocalError
 from unit.batch.floor import Floor
 from unit.delivery.rows import BASE, SCOPE

@@ -11,7 +11,7 @@ from svc.batch.columns import find_ignored_columns
 from svc.batch.operations import find_operation
 from svc.batch.reading import rows_of
 from svc.batch.validate import Validator
-from svc.delivery.journal.stored import Scope
+from svc.delivery.journal.entry import Scope
 from svc.delivery.plan import BatchRow, InvalidRow
 from svc.errors import UsageError
 

@@ -14,8 +14,7 @@ from svc.client.contradiction import CONTRADICTED, Contradiction
 from svc.client.exchange import Failure, RawReply, Trouble
 from svc.client.refusal import NOT_OURS
 from svc.client.reply import Reply
-from svc.delivery.journal.entry import NewIntent, Settled
-from svc.delivery.journal.stored import Stored, restore_call
+from svc.delivery.journal.entry import NewIntent, Settled, Stored, restore_call
 from svc.delivery.plan import BatchRow, InvalidRow
 from svc.delivery.rows import (
     RowJob,

@@ -14,7 +14,7 @@ import pytest
 from svc.batch.results import ResultLine, Results
 from svc.delivery.evidence import Evidence, Known
 from svc.delivery.journal.batches import BatchName
-from svc.delivery.journal.stored import Scope
+from svc.delivery.journal.entry import Scope
 from svc.errors import LocalError
 
 SCOPE = Scope("default", "test", "https://api.example.com")

@@ -10,7 +10,7 @@ from svc.batch.operations import find_operation, names
 from svc.batch.reading import rows_of
 from svc.batch.rows import Read
 from svc.batch.validate import Validator
-from svc.delivery.journal.stored import Scope
+from svc.delivery.journal.entry import Scope
 from svc.delivery.plan import BatchRow, InvalidRow
 from svc.errors import UsageError
 

@@ -11,10 +11,9 @@ from svc.clock import Clock
 from svc.delivery.evidence import Evidence
 from svc.delivery.gathering import EvidenceList, Gathering
 from svc.delivery.journal.batches import BatchName, BatchTable
-from svc.delivery.journal.entry import NO_OTHER_KEYS, Intent, KeyEquivalence, Settled
+from svc.delivery.journal.entry import NO_OTHER_KEYS, Intent, KeyEquivalence, Scope, Settled
 from svc.delivery.journal.journal import Journal
 from svc.delivery.journal.sender_locks import SenderLocks
-from svc.delivery.journal.stored import Scope
 from svc.delivery.plan import (
     BatchFacts,
     BatchPlan,

@@ -13,9 +13,8 @@ from support.clocks import ManualClock
 from svc.client.request import prepare
 from svc.delivery.journal import batches
 from svc.delivery.journal.batches import BatchName
-from svc.delivery.journal.entry import OBJECT_FAILED, KeyEquivalence, NewIntent, Settled
+from svc.delivery.journal.entry import OBJECT_FAILED, KeyEquivalence, NewIntent, Settled, store_call
 from svc.delivery.journal.sender_locks import SenderLocks
-from svc.delivery.journal.stored import store_call
 from svc.delivery.policy import RowDecision
 from svc.state import Database
 from unit.delivery.rows import BASE, DAY, HOUR, REFUNDS, SCOPE, Desk

@@ -16,8 +16,7 @@ from svc.delivery.gathering import (
     Gathering,
     Selection,
 )
-from svc.delivery.journal.entry import Intent, Settled
-from svc.delivery.journal.stored import Scope, Stored
+from svc.delivery.journal.entry import Intent, Scope, Settled, Stored
 from svc.system import spool
 from unit.delivery.rows import collect_evidence
 

@@ -22,7 +22,7 @@ from svc.cli.framework.session import Session
 from svc.client.call import build_blank_error
 from svc.client.fields import BodyPath
 from svc.delivery.journal.batches import BatchName, default_name
-from svc.delivery.journal.stored import Scope
+from svc.delivery.journal.entry import Scope
 from svc.delivery.plan import BatchRow, InvalidRow
 from svc.errors import AuthError, LocalError, UsageError
 from svc.inputs import STDIN, is_read_once, open_twice

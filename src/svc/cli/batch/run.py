@@ -34,11 +34,10 @@ from svc.client.call import Call
 from svc.delivery.evidence import Evidence, Known
 from svc.delivery.hints import TypedLine, build_held_error, next_again_label, notes_of, stop_error
 from svc.delivery.journal.batches import BatchTable, Duplicate
-from svc.delivery.journal.entry import Charge
+from svc.delivery.journal.entry import Charge, Stored
 from svc.delivery.journal.journal import Journal
 from svc.delivery.journal.limits import group_of, read_stated_charge
 from svc.delivery.journal.sender_locks import SenderLocks
-from svc.delivery.journal.stored import Stored
 from svc.delivery.likeness import fields_of, is_making
 from svc.delivery.plan import BatchFacts, BatchPlan, BatchRow, UnsentRow
 from svc.delivery.planner import plan_batch

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from svc.cli.framework.progress import LiveLine, WaitingLine
     from svc.client.exchange import ShowProgress
     from svc.config import Config, Settings
-    from svc.delivery.journal.stored import Scope
+    from svc.delivery.journal.entry import Scope
     from svc.keys.resolve import ResolvedKey
     from svc.render.layout import LineLayout
     from svc.render.program_name import ProgramName
@@ -227,7 +227,7 @@ class Invocation:
 
     def scope(self, key_fingerprint: str = "") -> "Scope":
         """The profile, mode, address and key fingerprint under which the journal keeps requests."""
-        from svc.delivery.journal.stored import Scope
+        from svc.delivery.journal.entry import Scope
 
         settings = self.settings
         return Scope(settings.profile, settings.mode, str(settings.base_url), key_fingerprint)

@@ -32,11 +32,10 @@ from typing import BinaryIO, Final, NamedTuple
 from svc.client.request import uuid_of
 from svc.client.retry import KEY_SAFE_SECONDS
 from svc.clock import Clock
-from svc.delivery.journal.entry import OBJECT_FAILED
+from svc.delivery.journal.entry import OBJECT_FAILED, Scope
 from svc.delivery.journal.journal import encode_letters
 from svc.delivery.journal.limits import ReadRows
 from svc.delivery.journal.sender_locks import SenderLocks
-from svc.delivery.journal.stored import Scope
 from svc.delivery.journal.transaction import UNRESOLVED
 from svc.delivery.likeness import effect_of, place_of, read_effect, read_marks
 from svc.errors import Conflict

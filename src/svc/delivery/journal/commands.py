@@ -7,8 +7,7 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 from svc.clock import utc
-from svc.delivery.journal.entry import Intent
-from svc.delivery.journal.stored import Scope
+from svc.delivery.journal.entry import Intent, Scope
 from svc.delivery.likeness import UnreadableBody, fields_of
 
 # A clock that differs a little from the service's must not hide the object.

@@ -16,10 +16,9 @@ from typing import Final, TypeVar
 
 from svc.clock import Clock
 from svc.delivery.journal.commands import FormatCommand, format_full_command
-from svc.delivery.journal.entry import Intent, NewIntent, Settled, intent_of
+from svc.delivery.journal.entry import Intent, NewIntent, Scope, Settled, intent_of
 from svc.delivery.journal.limits import NO_LIMITS, LimitBook, LimitRules, group_of
 from svc.delivery.journal.sender_locks import SenderLocks
-from svc.delivery.journal.stored import Scope
 from svc.delivery.journal.transaction import (
     ANY_OLD,
     DUPLICATES,

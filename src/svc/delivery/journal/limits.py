@@ -21,8 +21,7 @@ from typing import Final, NamedTuple
 from svc.client.operations import action_at
 from svc.clock import utc
 from svc.config.limits import MoneyLimit
-from svc.delivery.journal.entry import AMOUNT_MAX, OBJECT_FAILED, Charge, Intent
-from svc.delivery.journal.stored import Scope, Stored
+from svc.delivery.journal.entry import AMOUNT_MAX, OBJECT_FAILED, Charge, Intent, Scope, Stored
 from svc.delivery.likeness import UnreadableBody, fields_of, place_of
 from svc.errors import UsageError
 from svc.money import format_amount

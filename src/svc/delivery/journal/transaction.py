@@ -17,7 +17,9 @@ from svc.delivery.journal.entry import (
     EntryState,
     Intent,
     NewIntent,
+    Scope,
     Settled,
+    digests_of,
     intent_of,
     row_of,
 )
@@ -30,7 +32,6 @@ from svc.delivery.journal.limits import (
     read_stated_charge,
 )
 from svc.delivery.journal.sender_locks import SenderLocks
-from svc.delivery.journal.stored import Scope, digests_of
 from svc.delivery.likeness import are_told_apart, place_of, read_effect, read_marks
 from svc.state import Tx
 

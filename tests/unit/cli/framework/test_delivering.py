@@ -18,9 +18,8 @@ from svc.client.client import Client
 from svc.client.exchange import RawReply
 from svc.client.reply import Reply
 from svc.client.request import prepare
-from svc.delivery.journal.entry import NewIntent, Settled
+from svc.delivery.journal.entry import NewIntent, Scope, Settled, store_call
 from svc.delivery.journal.journal import Journal
-from svc.delivery.journal.stored import Scope, store_call
 from svc.delivery.send import deliver
 from svc.errors import LocalError
 from svc.system import uptime

@@ -18,10 +18,9 @@ from svc.cli.main import run
 from svc.client.client import Client
 from svc.client.exchange import RawReply, WireRequest
 from svc.clock import SystemClock
-from svc.delivery.journal.entry import Intent, NewIntent, Settled
+from svc.delivery.journal.entry import Intent, NewIntent, Settled, store_call
 from svc.delivery.journal.journal import Journal
 from svc.delivery.journal.sender_locks import SenderLocks
-from svc.delivery.journal.stored import store_call
 from svc.state import Database
 from svc.system import signals
 

@@ -9,9 +9,8 @@ from svc.base_url import BaseUrl
 from svc.client.call import Call
 from svc.client.request import prepare
 from svc.delivery.journal.commands import format_full_command
-from svc.delivery.journal.entry import Intent, NewIntent, Settled
+from svc.delivery.journal.entry import Intent, NewIntent, Scope, Settled, store_call
 from svc.delivery.journal.journal import Journal
-from svc.delivery.journal.stored import Scope, store_call
 from svc.delivery.journal.transaction import Like
 from svc.delivery.send import choose_command
 

@@ -9,9 +9,15 @@ from support.clocks import ManualClock
 from svc.client import find
 from svc.client.reply import Reply
 from svc.delivery.journal.commands import format_full_command
-from svc.delivery.journal.entry import Intent, KeyEquivalence, NewIntent, Settled, settle_by_reply
+from svc.delivery.journal.entry import (
+    Intent,
+    KeyEquivalence,
+    NewIntent,
+    Scope,
+    Settled,
+    settle_by_reply,
+)
 from svc.delivery.journal.journal import Journal
-from svc.delivery.journal.stored import Scope
 from svc.delivery.journal.transaction import Like
 from svc.delivery.send import choose_command
 from svc.errors import Conflict

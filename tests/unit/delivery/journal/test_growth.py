@@ -9,10 +9,9 @@ import pytest
 
 from support.clocks import ManualClock
 from svc.delivery.journal.batches import BatchName, BatchTable
-from svc.delivery.journal.entry import NewIntent, Settled
+from svc.delivery.journal.entry import NewIntent, Scope, Settled, Stored
 from svc.delivery.journal.journal import Journal
 from svc.delivery.journal.sender_locks import SenderLocks
-from svc.delivery.journal.stored import Scope, Stored
 from svc.state import Database
 
 URL = "https://api.example.com"

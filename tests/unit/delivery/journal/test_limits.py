@@ -12,11 +12,10 @@ from support.calls import payouts, refunds
 from support.clocks import ManualClock
 from svc.config.limits import parse_limits
 from svc.delivery.journal import journal
-from svc.delivery.journal.entry import Charge, Intent, settle_by_error
+from svc.delivery.journal.entry import Charge, Intent, Scope, settle_by_error
 from svc.delivery.journal.journal import KEPT_SECONDS, Journal
 from svc.delivery.journal.limits import LimitReachedError, LimitRules
 from svc.delivery.journal.sender_locks import SenderLocks
-from svc.delivery.journal.stored import Scope
 from svc.errors import RateLimited
 from svc.state import Database
 from svc.system.uptime import Uptime

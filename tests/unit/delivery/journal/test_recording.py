@@ -11,10 +11,9 @@ from support.calls import orders, payouts, refunds
 from support.clocks import ManualClock
 from svc.base_url import BaseUrl
 from svc.client.request import prepare
-from svc.delivery.journal.entry import NewIntent
+from svc.delivery.journal.entry import NewIntent, restore_call, store_call
 from svc.delivery.journal.journal import Journal, make_id
 from svc.delivery.journal.sender_locks import SenderLocks
-from svc.delivery.journal.stored import restore_call, store_call
 from svc.errors import Conflict, LocalError
 from svc.state import LOST, Database
 from unit.delivery.journal.asking import BASE, DONE, OTHERS, SCOPE, Open, asked, done

@@ -137,7 +137,7 @@ from svc.delivery.journal.journal import Journal
 from svc.delivery.journal.sender_locks import SenderLocks
 from svc.delivery.journal.journal import EVERY, PRUNE
 from svc.delivery.journal.entry import NewIntent, Scope
-from svc.delivery.journal.stored import store_call
+from svc.delivery.journal.entry import store_call
 from svc.client.request import prepare
 from support.clocks import ManualClock
 from svc.state import Database

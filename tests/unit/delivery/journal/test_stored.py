@@ -10,7 +10,7 @@ from svc.base_url import BaseUrl
 from svc.client import find
 from svc.client.call import Call
 from svc.client.request import prepare
-from svc.delivery.journal.stored import Scope, Stored, digests_of, restore_call, store_call
+from svc.delivery.journal.entry import Scope, Stored, digests_of, restore_call, store_call
 from svc.errors import LocalError
 
 BASE = BaseUrl.parse("https://api.example.com/pre")
