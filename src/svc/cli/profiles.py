@@ -133,7 +133,7 @@ def _build_view(config: Config, profile: Profile) -> dict[str, Any]:
         "object": "profile",
         "name": profile.name,
         "active": profile.name == config.active_profile,
-        "base_url": str(profile.base_url),
+        "base_url": profile.base_url and str(profile.base_url),
         "sandbox": profile.sandbox,
         "auth": profile.auth,
         "api_version": profile.api_version,

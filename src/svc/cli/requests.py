@@ -14,7 +14,12 @@ from svc.cli.framework.app import make_word, verb
 from svc.cli.framework.control import moments, read_sandbox_clock
 from svc.cli.framework.delivering import journal_of, sender_of
 from svc.cli.framework.options import argument, flag, option
-from svc.cli.framework.prompts import confirm_in_person, confirm_money, confirm_other_key
+from svc.cli.framework.prompts import (
+    confirm,
+    confirm_in_person,
+    confirm_money,
+    confirm_other_key,
+)
 from svc.cli.framework.sending import finish, report_answer
 from svc.cli.framework.session import Session
 from svc.client import find
@@ -27,6 +32,7 @@ from svc.delivery.journal.entry import OBJECT_FAILED, Intent, restore_call
 from svc.delivery.journal.refusals import build_unknown_request
 from svc.delivery.send import deliver, mark_as_unsent
 from svc.errors import UsageError, build_wrong_choice
+from svc.money import format_amount
 from svc.redaction import redact
 from svc.state.files import set_aside_of
 
@@ -99,7 +105,9 @@ def record_of(intent: Intent, *, in_flight: bool) -> dict[str, Any]:
         "resumable_until": utc(intent.first_sent_at + KEY_SAFE_SECONDS)
         if intent.is_unresolved
         else None,
-        "settled": utc(intent.settled_at) if intent.settled_at is not None else None,
+        "settled": None
+        if intent.is_unresolved or intent.settled_at is None
+        else utc(intent.settled_at),
         "http_status": settled.status if settled else None,
         "request_id": settled.request_id if settled else None,
         "error_message": settled.error_message if settled else None,
@@ -146,11 +154,15 @@ def list_(
         begin = moments(session, local=True).read(since, "--since").begin.timestamp()
     about = None if object_id is None else check_id(object_id, "--object")
     with journal_of(session) as journal:
-        most = None if unresolved else limit
+        most = None if unresolved else limit + 1  # one more tells that there are more
         path = paths.get(operation or "")
         found = journal.list(unresolved=unresolved, limit=most, since=begin, about=about, path=path)
-        rows = [summary_of(one, in_flight=journal.is_in_flight(one)) for one in found]
+        is_cut = most is not None and len(found) == most
+        listed = found[:limit] if is_cut else found
+        rows = [summary_of(one, in_flight=journal.is_in_flight(one)) for one in listed]
     session.out.value(rows, kind="request")
+    if is_cut:
+        session.out.hint(f"Only the newest {limit} are shown; --max shows more.")
     for aside in set_aside_of(session.paths.state_file):
         session.out.warn(
             f"{aside} is a damaged state database that was set aside: requests that it knew are "
@@ -292,12 +304,16 @@ def _confirm_lost_count(session: Session, command: str) -> None:
 def forget(session: Session, request_id: str = REQUEST_ID) -> None:
     """Delete a request from the journal, once its outcome is known to you.
 
-    The next run of a batch sends a forgotten row again: if it was carried out, take it out of the
-    file.
+    One whose outcome is not known is asked about: once it is forgotten, the same command sends it a
+    second time. The next run of a batch sends a forgotten row again: if it was carried out, take it
+    out of the file.
 
     $ svc requests forget rq_4kd0v6x8gq2m7w1s9b3t
     """
     with journal_of(session) as journal:
+        known = journal.find(request_id)
+        if known is not None and known.is_unresolved and not journal.is_in_flight(known):
+            _confirm_forgetting(session, known)
         gone = journal.forget(request_id)
     session.out.value(record_of(gone, in_flight=False))
     if gone.is_unresolved:
@@ -307,6 +323,21 @@ def forget(session: Session, request_id: str = REQUEST_ID) -> None:
             f"This was row {gone.row} of a batch, whose next run sends it again. If it was carried "
             "out, take the row out of the file first."
         )
+
+
+def _confirm_forgetting(session: Session, unresolved: Intent) -> None:
+    """Asks before the record is deleted that keeps a request from being sent a second time."""
+    money = _money_of(unresolved)
+    amount, currency = money["amount"], money["currency"]
+    moved = f", {format_amount(amount, currency)}" if isinstance(amount, int) and currency else ""
+    what = f"{operation_of(unresolved.stored.path)}{moved}, {unresolved.scope.mode} mode"
+    confirm(
+        session,
+        f"The request {unresolved.id} may have been carried out: {what}.",
+        "Once it is forgotten, the same command sends it a second time.",
+        f"To learn its outcome: {resume_command(unresolved)}",
+        otherwise="Nothing was forgotten.",
+    )
 
 
 def _go_where_it_went(session: Session, intent: Intent) -> None:

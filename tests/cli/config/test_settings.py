@@ -164,6 +164,11 @@ def test_a_profile_with_keys_is_not_removed(svc: Svc, fake_ring: FakeRing) -> No
     svc.ok("profiles", "remove", "shop", "--yes")
 
 
+def test_a_profile_without_an_address_has_none(svc: Svc) -> None:
+    """`svc profiles use default` printed the text None for an address."""
+    assert svc.ok("profiles", "use", "default")["base_url"] is None
+
+
 def test_a_profile_named_by_the_environment_is_mentioned(svc: Svc) -> None:
     """`profiles use` has no effect while SVC_PROFILE is set."""
     svc.ok("profiles", "create", "a", "--base-url", URL)

@@ -127,6 +127,16 @@ def test_an_example_says_where_its_ids_are(svc: Svc, sandbox: Sandbox, line: str
     assert "the demo" not in changed.err
 
 
+def test_an_example_s_id_of_another_kind_leads_to_its_object(svc: Svc, sandbox: Sandbox) -> None:
+    """Not to the demo, which is there already: loading it would replace all that is."""
+    sandbox.control("POST", "/reset", {"fixture": "demo"})
+    payment = "pay_7cXd9eYf1gZh2iWj3kPq0aVb"
+    missing = svc("orders", "retrieve", payment, "-o", "human")
+    assert missing.code == 5
+    assert f"{payment} is a payment: svc get {payment}" in " ".join(missing.err.split())
+    assert "reset" not in missing.err
+
+
 def test_an_event_that_no_endpoint_takes_is_said_to_be_sent_nowhere(
     svc: Svc, sandbox: Sandbox
 ) -> None:

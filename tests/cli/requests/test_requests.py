@@ -119,10 +119,46 @@ def test_forget_frees_the_way_for_the_same_command(
     svc: Svc, sandbox: Sandbox, unknown: str
 ) -> None:
     """It shows what it deletes; afterwards nothing stops the command."""
-    gone = svc.ok("requests", "forget", unknown)
-    assert (gone["id"], gone["status"]) == (unknown, "unknown")
+    gone = svc.ok("requests", "forget", unknown, "--yes")
+    assert (gone["id"], gone["status"], gone["settled"]) == (unknown, "unknown", None)
     assert svc("requests", "show", unknown).code == 5
     assert svc(*ORDER).code == 0
+
+
+def test_forgetting_what_may_have_been_carried_out_needs_a_yes(
+    svc: Svc, sandbox: Sandbox, unknown: str, at_terminal: AtTerminal
+) -> None:
+    """The record is what keeps the same command from paying twice; a settled one needs none."""
+    refused = svc("requests", "forget", unknown)
+    assert (refused.code, refused.error["code"]) == (2, "confirmation_required")
+    assert f"svc requests resume {unknown}" in refused.error["message"]
+    asked = at_terminal("n\n", "requests", "forget", unknown, prompt="[y/N] ")
+    assert "orders.create, 129.00 EUR, test mode" in " ".join((asked.out + asked.err).split())
+    assert svc.ok("requests", "show", unknown)["status"] == "unknown"
+    svc.ok("requests", "resume", unknown)
+    assert svc.ok("requests", "forget", unknown)["status"] == "done"
+
+
+def test_a_request_that_was_forgotten_is_of_no_other_mode(
+    svc: Svc, sandbox: Sandbox, unknown: str
+) -> None:
+    """The journal shows requests of both modes: the hint to add --live led nowhere."""
+    live = {"SVC_API_KEY": "sk_live_sandbox"}
+    order = svc.ok(*ORDER, "--new-request", "--live", "--yes", env=live)
+    (row,) = svc.ok("requests", "list", "--object", order["id"], "--live", env=live)
+    svc.ok("requests", "forget", row["id"])
+    refused = svc("requests", "show", row["id"])
+    assert (refused.code, refused.error["code"]) == (5, "request_missing")
+    assert "--live" not in refused.error["message"]
+
+
+def test_list_says_that_older_requests_are_left_out(
+    svc: Svc, sandbox: Sandbox, unknown: str
+) -> None:
+    """A list that ends at 100 looks like all that was sent."""
+    svc.ok(*ORDER, "--new-request")
+    assert "Only the newest 1 are shown" in svc("requests", "list", "--limit", "1").err
+    assert "newest" not in svc("requests", "list", "--limit", "2").err
 
 
 def test_a_forgotten_request_leaves_nothing_behind(

@@ -58,6 +58,7 @@ class Sharing:
         def parse_each_once(args: list[str]) -> Any:
             found = parse(args)
             refuse_repeated(found[2])
+            refuse_blank(found[0], self.params)
             return found
 
         parser.parse_args = parse_each_once
@@ -198,6 +199,23 @@ def refuse_repeated(order: Sequence[Any]) -> None:
         if not each.multiple and once.count(each) > 1:
             name = max(each.opts, key=len)
             raise UsageError(f"{name} is given twice.", code="given_twice", param=name)
+
+
+def refuse_blank(given: Mapping[str, Any], parameters: Sequence[Any]) -> None:
+    """Refuses an option that is given without a value: a variable of the script may be empty.
+
+    Left out in silence it would list all objects in place of some, or wait for nothing.
+
+    Raises:
+        UsageError: the value of an option has no character but blanks.
+    """
+    for each in parameters:
+        typed = given.get(each.name) if each.param_type_name == "option" else None
+        values = typed if isinstance(typed, list) else [typed]
+        if any(isinstance(value, str) and not value.strip() for value in values):
+            from svc.client.call import build_blank_error
+
+            raise build_blank_error(max(each.opts, key=len))
 
 
 def make_app(help_text: str | None = None, *, cls: type[TyperGroup] = Noun) -> typer.Typer:

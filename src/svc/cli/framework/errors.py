@@ -170,7 +170,8 @@ def _name_demo(session: "Session", error: SvcError) -> None:
     ids = (prefix + name for prefix, names in DEMO_IDS.items() for name in names)
     found = next((each for each in ids if each in command), None)
     with suppress(SvcError):  # no key, which a sandbox's controls do without
-        if found is not None and is_sandbox(session):
+        told = found is not None and (error.hint or "").startswith(f"{found} is ")  # another kind
+        if found is not None and not told and is_sandbox(session):
             load = session.command("sandbox reset --fixture demo")
             error.hint = f"{found} is in the demo, which replaces all that is there: {load}"
 

@@ -49,12 +49,16 @@ def remember(session: "Session") -> None:
 
 
 def find_in_other_mode(session: "Session") -> str | None:
-    """An id of this command line that was shown lately with a key of the other mode."""
+    """An id of this command line that was shown lately with a key of the other mode.
+
+    The journal shows requests in both modes: one that it does not know is in neither.
+    """
     with suppress(Exception):  # a hint, which must never stand in the way of the error itself
         other = "live" if session.settings.mode == "test" else "test"
         path = session.paths.cache_dir / "recent" / file_name(session, other)
         known = RecentFile(path, str(session.settings.address)).ids()
-        return next((word for word in session.argv if word in known), None)
+        words = (word for word in session.argv if not word.startswith("rq_"))
+        return next((word for word in words if word in known), None)
     return None
 
 

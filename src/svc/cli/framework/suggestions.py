@@ -21,6 +21,7 @@ _LISTED: Final = ("orders", "payments", "refunds", "payouts", "disputes")
 # What other tools call a word after `svc`, in the singular; the likelier meaning first.
 NOUNS_ELSEWHERE: Final = {
     "account": ("profiles",),
+    "api": ("get",),
     "auth": ("keys",),
     "charge": ("payments",),
     "chargeback": ("disputes",),
@@ -372,11 +373,18 @@ def _suggest(reading: _LineReading, typed: CommandWords) -> Suggestion:
 
 def _fit(command: Any, arguments: Sequence[str], rest: Sequence[str]) -> list[str]:
     """The arguments as a command takes them: a number is its amount; names stand for the others."""
+    needed = [each for each in command.params if each.param_type_name == "argument"]
+    room = len(arguments) if any(each.nargs < 0 for each in needed) else len(needed)
+    # What it has no place for was another tool's word, such as `tail`; an id or a number is meant.
+    arguments = [
+        word
+        for place, word in enumerate(arguments)
+        if place < room or word[:1] == "-" or word.isdigit() or is_id(word)
+    ]
     names = _options_of(command)
     if "--amount" in names and "--amount" not in rest:
         words = (("--amount", word) if word.isdigit() else (word,) for word in arguments)
         arguments = [part for parts in words for part in parts]
-    needed = [each for each in command.params if each.param_type_name == "argument"]
     missing = [each for each in needed[len(arguments) :] if each.required]
     given = any(not word.startswith("-") for word in rest)
     return [*arguments, *(() if given else (str(each.metavar or each.name) for each in missing))]

@@ -22,13 +22,16 @@ _HINT: Final = "Write a number and w, d, h, m or s, as in 3d, 1d12h or 90s"
 
 
 def seconds_of(text: str, what: str) -> int:
-    """Reads a duration as seconds; a bare number is seconds.
+    """Reads a duration as seconds; a bare number is refused, for 7 may be meant as days.
 
     Raises:
         UsageError: when it is no duration; `what` names the argument.
     """
     if _BARE.fullmatch(text):
-        return _check(int(text), what)
+        if int(text) == 0:
+            return 0
+        hint = f"Write {text}d, {text}h, {text}m or {text}s"
+        raise UsageError(f"{what} {text} has no unit.", param=what, hint=hint)
     if not _DURATION.fullmatch(text):
         raise UsageError(f"{what} {_shorten(text)} is not a duration.", param=what, hint=_HINT)
     parts = _PART.findall(text)

@@ -15,12 +15,12 @@ from svc.errors import UsageError
         ("3d", 259_200),
         ("1w", 604_800),
         ("1d12h", 129_600),
-        ("45", 45),
         ("0", 0),
+        ("00", 0),
     ],
 )
 def test_duration_is_read_as_seconds(text: str, seconds: int) -> None:
-    """Weeks, days, hours, minutes and seconds add up; a bare number is seconds."""
+    """Weeks, days, hours, minutes and seconds add up; none of anything is none."""
     assert seconds_of(text, "DURATION") == seconds
 
 
@@ -30,3 +30,11 @@ def test_other_text_is_no_duration(text: str) -> None:
     with pytest.raises(UsageError, match="is not a duration") as caught:
         seconds_of(text, "DURATION")
     assert "3d" in (caught.value.hint or "")
+
+
+@pytest.mark.parametrize("text", ["7", "24", "90"])
+def test_number_without_a_unit_is_refused(text: str) -> None:
+    """`--due 7` was taken for 7 seconds, and no dispute was due; `--grace 24` too."""
+    with pytest.raises(UsageError, match=f"--due {text} has no unit") as caught:
+        seconds_of(text, "--due")
+    assert f"{text}d" in (caught.value.hint or "")
