@@ -217,7 +217,7 @@ class Runner:
                 except LocalError as error:
                     advance.unsaved = error
                 if advance.replaced:
-                    raise Problem(400, "sandbox_reset", "A reset or an import has ended this.")
+                    raise Problem(400, "sandbox_reset", "A reset or an import has ended this advance.")
                 if advance.unsaved is not None:
                     raise await self._return(advance, advance.unsaved)
                 return self._counts().since(advance.before)

@@ -230,6 +230,35 @@ def test_errors_can_be_nested(sandbox: AsgiSandbox) -> None:
     assert {**nested, "request_id": ""} == {**flat, "request_id": ""}
 
 
+def test_type_of_an_error_follows_its_status(sandbox: AsgiSandbox) -> None:
+    """The specification names the field and none of its values."""
+    order: dict[str, Any] = {"json": sandbox.order_params, "idem": "k"}
+    sandbox.get("/v1/orders")  # pins the version
+    sandbox.control("/faults", {"effect": {"delay_ms": 30}})
+    _, running = sandbox.together(("POST", "/v1/orders", order), ("POST", "/v1/orders", order))
+    answers = [
+        sandbox.post("/v1/orders", {}),
+        sandbox.get("/v1/orders/ord_1"),
+        sandbox.call("GET", "/v1/orders", key=None),
+        sandbox.pay(sandbox.order(), "4000000000000002"),
+        sandbox.call("GET", "/v1/orders", key=sandbox.publishable),
+        running,
+    ]
+    for status in (429, 503):
+        sandbox.control("/faults", {"effect": {"status": status}})
+        answers.append(sandbox.get("/v1/orders"))
+    assert {answer.status: answer.json["type"] for answer in answers} == {
+        400: "invalid_request_error",
+        404: "invalid_request_error",
+        401: "authentication_error",
+        402: "card_error",
+        403: "permission_error",
+        409: "idempotency_error",
+        429: "rate_limit_error",
+        503: "api_error",
+    }
+
+
 def test_an_unexpected_exception_is_500_without_a_trace(
     make_sandbox: Callable[..., AsgiSandbox],
     monkeypatch: pytest.MonkeyPatch,
