@@ -206,6 +206,8 @@ class Engine:
                 or the sandbox was reset meanwhile.
         """
         world = self._world
+        if self._groups.fails:  # nothing is sent while no answer to it can be saved
+            await self._groups.save_clock()
         owed = await self._groups.run(mode, lambda tx: attempts.queue(tx, event, endpoint))
         for job in owed:
             self.refuse_past(world)  # job numbers begin anew: this one may be another job's now

@@ -217,7 +217,8 @@ class Runner:
                 except LocalError as error:
                     advance.unsaved = error
                 if advance.replaced:
-                    raise Problem(400, "sandbox_reset", "A reset or an import has ended this advance.")
+                    message = "A reset or an import has ended this advance."
+                    raise Problem(400, "sandbox_reset", message)
                 if advance.unsaved is not None:
                     raise await self._return(advance, advance.unsaved)
                 return self._counts().since(advance.before)
@@ -273,7 +274,7 @@ class Runner:
         said = f"jobs done: {done.jobs}, webhook attempts: {done.deliveries}"
         if advance.again:
             said += f", made again for their answers could not be saved: {advance.again}"
-        elif not any(done):
+        elif not any((done.jobs, done.deliveries)):
             said = "nothing was done"
         return Problem(
             507,

@@ -64,6 +64,32 @@ async def test_nothing_is_sent_where_nothing_can_be_saved(
         assert (counts.jobs, counts.deliveries, counts.broken) == (1, 1, 0)
 
 
+async def test_nothing_is_sent_until_there_is_room(
+    lab: Lab, receiver: ScriptedReceiver, fill: Fill
+) -> None:
+    """After an answer was lost neither time nor a resend nor an advance sends anything more."""
+    async with receiver.listening(), lab.running() as engine:
+        await engine.run("test", add_endpoint(receiver.url))
+        await engine.run("test", lambda tx: tx.update_settings({"webhook_delivery": "manual"}))
+        events = [await engine.run("test", emit_paid) for _ in range(12)]
+        fill(1)
+        await refused(engine.runner.advance(to=BEGAN))
+        sent = len(receiver.arrivals)
+        assert 0 < sent < 12
+        message = await refused(engine.runner.advance(to=BEGAN))
+        assert message.endswith("; nothing was done. Free some space, and advance again.")
+        with pytest.raises(LocalError):
+            await engine.resend("test", events[0])
+        engine.runner.holds_webhooks = lambda: False
+        for _ in range(3):
+            engine.runner.wake()
+            await asyncio.sleep(0.02)
+        assert len(receiver.arrivals) == sent
+        fill(None)
+        await engine.runner.advance(to=BEGAN)
+        assert len(receiver.arrivals) == sent + 12
+
+
 async def test_attempt_whose_answer_is_lost_is_made_again_at_its_moment(
     lab: Lab, receiver: ScriptedReceiver, fill: Fill
 ) -> None:
