@@ -10,6 +10,7 @@ outcome is not known, then one that was not carried out; only after these does i
 from array import array
 from collections import Counter, defaultdict
 from collections.abc import Sequence
+from operator import itemgetter
 from typing import Final
 
 from svc.client.retry import KEY_SAFE_SECONDS
@@ -254,6 +255,15 @@ class _Planner:
 
 _DECISIONS: Final = tuple(RowDecision)
 _NUMBERS: Final = {decision: number for number, decision in enumerate(_DECISIONS)}
+# Of duplicates, a running one matters most, and an old one least.
+_KINDS: Final = (
+    DuplicateState.RUNNING,
+    DuplicateState.UNRESOLVED,
+    DuplicateState.BY_HAND,
+    DuplicateState.RECENT,
+    DuplicateState.OLD,
+    DuplicateState.NONE,
+)
 _REWORDED: Final = (DuplicateState.REWORDED, DuplicateState.BY_HAND_REWORDED)
 
 
@@ -267,6 +277,7 @@ class _Shelf:
         self._evidence = evidence
         self._taken = bytearray(len(evidence))
         self._lists: dict[str, list[int]] = {}  # of likenesses with more than one request
+        self._by_row: dict[str, dict[int, int]] = {}  # of those, the first of each row
         self._tried = bytearray(len(evidence))  # whether the only one of a likeness was
 
     def take(self, row: BatchRow) -> int | None:
@@ -278,11 +289,7 @@ class _Shelf:
             return self._mark(own[-1])
         # What was kept before likenesses were, and has no body any more, is known by its digest.
         for same in dict.fromkeys((row.likeness, row.alike, row.digest)):
-            numbers = self._evidence.find_like(same)
-            shelf = self._find_list(same, numbers, row.alike) if len(numbers) > 1 else numbers
-            if len(numbers) == 1:
-                shelf = [] if self._tried[numbers[0]] else numbers
-                self._tried[numbers[0]] = True
+            shelf = self._find_shelf(same, row)
             while shelf:
                 found = shelf.pop()
                 known = self._evidence.get_known(found)
@@ -305,15 +312,29 @@ class _Shelf:
             self._taken[equal] = True
         return number
 
-    def _find_list(self, likeness: str, numbers: Sequence[int], alike: str) -> list[int]:
+    def _find_shelf(self, likeness: str, row: BatchRow) -> list[int]:
         """The requests of a likeness that are not taken yet, those that come first at the end."""
         shelf = self._lists.get(likeness)
         if shelf is None:
-            shelf = sorted(numbers, key=lambda number: _order(self._evidence[number]))
+            shelf = self._evidence.find_like(likeness)
+            if len(shelf) == 1:
+                is_tried, self._tried[shelf[0]] = self._tried[shelf[0]], True
+                return [] if is_tried else shelf
+            if not shelf:
+                return shelf
+            shelf.sort(key=lambda number: _order(self._evidence[number]))
+            self._by_row[likeness] = {
+                self._evidence.get_row(number): number for number in reversed(shelf)
+            }
             shelf.reverse()
             self._lists[likeness] = shelf
-        self._put_current_last(shelf, alike)
-        return shelf
+        self._put_current_last(shelf, row.alike)
+        # Of equal rows each takes its own: `Edits` sees by that whether rows were moved.
+        own = self._by_row[likeness].get(row.number) if likeness == row.alike else None
+        if own is None or not shelf or self._taken[own]:
+            return shelf
+        known = self._evidence.get_known
+        return [own] if known(own) is known(shelf[-1]) else shelf
 
     def _put_current_last(self, shelf: list[int], alike: str) -> None:
         """Moves to the end the evidence that had an effect with the row's present parameters.
@@ -347,10 +368,14 @@ class _Others:
 
     def __init__(self, facts: BatchFacts) -> None:
         self._facts = facts
-        self._by: dict[str, list[Duplicate]] = {}
-        for one in facts.duplicates:
+        # By likeness: how much each matters, its place in the list of all, and itself.
+        self._by: dict[str, list[tuple[int, int, Duplicate]]] = {}
+        for place, one in enumerate(facts.duplicates):
             if facts.may_be_here(one):
-                self._by.setdefault(one.likeness, []).append(one)
+                entry = _KINDS.index(self._kind(one)), place, one
+                self._by.setdefault(one.likeness, []).append(entry)
+        for found in self._by.values():
+            found.sort(reverse=True)  # what matters most is at the end
         self._unsent: Counter[str] = Counter()  # rows of these likenesses, none of them sent yet
 
     def see(self, row: BatchRow) -> None:
@@ -369,25 +394,20 @@ class _Others:
         found = self._by.get(likeness)
         if not found:
             return DuplicateState.NONE, None
-        counted = found
+        first: tuple[int, int, Duplicate] | None = found[-1]
         if unknown is None:
             self._unsent[likeness] -= 1
         else:
-            counted = [one for one in found if _was_unaware(one, unknown)]
-            counted = counted[: max(len(counted) - self._unsent[likeness], 0)]
-        for kind in (
-            DuplicateState.RUNNING,
-            DuplicateState.UNRESOLVED,
-            DuplicateState.BY_HAND,
-            DuplicateState.RECENT,
-            DuplicateState.OLD,
-        ):
-            for one in counted:
-                if self._kind(one) is kind:
-                    if kind is DuplicateState.BY_HAND:
-                        found.remove(one)  # it uses up one row
-                    return kind, one
-        return DuplicateState.NONE, None
+            counted = [entry for entry in found if _was_unaware(entry[2], unknown)]
+            counted.sort(key=itemgetter(1))
+            left = max(len(counted) - self._unsent[likeness], 0)
+            first = min(counted[:left], default=None)
+        if first is None:
+            return DuplicateState.NONE, None
+        kind, duplicate = _KINDS[first[0]], first[2]
+        if kind is DuplicateState.BY_HAND:
+            del found[-1 if unknown is None else found.index(first)]  # it uses up one row
+        return kind, None if kind is DuplicateState.NONE else duplicate
 
     def _kind(self, one: Duplicate) -> DuplicateState:
         if not one.done:

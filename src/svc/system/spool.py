@@ -143,17 +143,19 @@ class Digests:
 
 
 class DigestIndex:
-    """Finds numbers by the digests that they were added under; 20 to 32 bytes each.
+    """Finds numbers by the digests that they were added under; 20 to 36 bytes each.
 
-    A hash table with open addressing: a digest's first bytes are as good as a hash of it. As long
-    as the numbers are 0, 1, 2 and so on, they are not stored.
+    A hash table with open addressing: a digest's first bytes are as good as a hash of it. It has
+    one slot for each different digest, however many numbers were added under it.
     """
 
     def __init__(self) -> None:
         self._digests = bytearray()  # in the order of adding
         self._count = 0
         self._numbers: array[int] | None = None  # of each place, unless it is the place itself
-        self._table = array("I", bytes(4 * _SLOTS))  # a place in both, from 1; 0 is free
+        self._before: array[int] | None = None  # the place before with the same digest; 0: none
+        # The last place of a digest, from 1; 0 is free.
+        self._table = array("I", bytes(4 * _SLOTS))
 
     def add(self, digest: str, number: int) -> None:
         """Adds a number below 2**32 under a digest, which may have other numbers already."""
@@ -163,32 +165,47 @@ class DigestIndex:
         if self._numbers is not None:
             self._numbers.append(number)
         self._digests += packed
-        count = self._count = self._count + 1
-        if 3 * count > 2 * len(self._table):
+        if self._before is not None:
+            self._before.append(0)
+        self._count += 1
+        if 3 * self._count > 2 * len(self._table):
             self._table = array("I", bytes(8 * len(self._table)))
-            for place in range(count - 1):
-                begin = place * _WIDTH
-                self._occupy(self._digests[begin : begin + _WIDTH], place)
-        self._occupy(packed, count - 1)
+            for place in range(1, self._count):
+                self._table[self._find_slot(self._digest_at(place))] = place
+        slot = self._find_slot(packed)
+        if before := self._table[slot]:
+            if self._before is None:
+                self._before = array("I", bytes(4 * self._count))
+            self._before[-1] = before
+        self._table[slot] = self._count
+
+    def __contains__(self, digest: str) -> bool:
+        """Whether any number was added under a digest."""
+        return self._table[self._find_slot(_pack(digest))] > 0
 
     def find(self, digest: str) -> list[int]:
         """The numbers that were added under a digest, in that order."""
-        packed, found = _pack(digest), []
-        table, mask, numbers = self._table, len(self._table) - 1, self._numbers
+        found = []
+        place = self._table[self._find_slot(_pack(digest))]
+        while place:
+            found.append(place - 1 if self._numbers is None else self._numbers[place - 1])
+            place = 0 if self._before is None else self._before[place - 1]
+        found.reverse()
+        return found
+
+    def _digest_at(self, place: int) -> bytearray:
+        return self._digests[(place - 1) * _WIDTH : place * _WIDTH]
+
+    def _find_slot(self, packed: bytes | bytearray) -> int:
+        """The slot of a digest, or the free one where it belongs."""
+        table, digests, mask = self._table, self._digests, len(self._table) - 1
         slot = int.from_bytes(packed[:8], "big") & mask
         while place := table[slot]:
             end = place * _WIDTH
-            if self._digests[end - _WIDTH : end] == packed:
-                found.append(place - 1 if numbers is None else numbers[place - 1])
+            if digests[end - _WIDTH : end] == packed:
+                break
             slot = slot + 1 & mask
-        return found
-
-    def _occupy(self, packed: bytes | bytearray, place: int) -> None:
-        table, mask = self._table, len(self._table) - 1
-        slot = int.from_bytes(packed[:8], "big") & mask
-        while table[slot]:
-            slot = slot + 1 & mask
-        table[slot] = place + 1
+        return slot
 
 
 def _slices(bucket: bytearray) -> Iterator[bytes]:

@@ -44,6 +44,20 @@ def rows(
     ]
 
 
+def orders(*amounts: int) -> list[BatchRow]:
+    """New orders by amount."""
+    validator = Validator(find_operation("orders.create"), SCOPE)
+    made = []
+    for number, amount in enumerate(amounts, 1):
+        item = {"name": "Jacket", "quantity": 1, "unit_amount": amount, "hs_code": "6203.39"}
+        shipping = {"country": "DE", "postal_code": "10115"}
+        given = {"amount": amount, "currency": "EUR", "items": [item], "shipping": shipping}
+        row = validator.shape(Read(number, number + 1, given))
+        assert isinstance(row, BatchRow)
+        made.append(row)
+    return made
+
+
 def one_row(given: "int | dict[str, Any]") -> BatchRow:
     """A row that can be sent."""
     (row,) = rows(given)

@@ -324,7 +324,7 @@ class BatchTable:
 
         def add_if_alike(row: Row) -> None:
             effect = read_effect(row["path"], row["encoding"], row["body"], row["amount"])
-            if effect and wanted.find(effect) and place_of(row["base_url"]) == here:
+            if effect and effect in wanted and place_of(row["base_url"]) == here:
                 found.append(_describe_moved(row, batches, effect))
 
         few = [] if len(amounts) > _PIECE else sorted(amounts)  # else any row may be one of them
