@@ -56,7 +56,6 @@ BEHIND: Final = {
     },
     # Rules are taken out of the program, to see that they are missed.
     "simulation/listener_histories.py": {"svc.listen.inbox.ledger"},
-    "simulation/sabotage.py": {"svc.delivery.journal.transaction"},
     "simulation/test_listener.py": {
         "svc.listen.forward.health",
         "svc.listen.inbox.inbound",

@@ -18,7 +18,8 @@ from svc.system.spool import Spool
 
 _LOOKED_AT: Final = 1_000  # lines in which a batch is looked for
 _LINE_MAX: Final = 64 * 1024
-_WRITER: Final = re.compile(rb'"import":\s*"(imp_[0-9a-z]{20})"')
+# In whatever form: a spreadsheet has saved it as CSV.
+_WRITER: Final = re.compile(rb"\b(imp_[0-9a-z]{20})\b")
 _MODE: Final = re.compile(rb'"key_fingerprint":\s*"[a-z]{2}_(live|test)_')
 _OUTCOMES: Final = ("done", "failed", "refused", "unknown", "not_sent", "invalid")
 _TELLING: Final = ("done", "failed", "unknown")  # the row was sent, or may have been

@@ -30,6 +30,7 @@ from svc.client.amounts import read_answered_amount
 from svc.clock import Clock, utc
 from svc.delivery.journal.entry import KEY_REUSED
 from svc.delivery.journal.limits import LimitReachedError
+from svc.delivery.journal.refusals import DONE_BY_OTHER_KEY, KEY_SPENT
 from svc.delivery.plan import BatchPlan, Task
 from svc.delivery.rows import (
     RowEnd,
@@ -41,6 +42,8 @@ from svc.delivery.rows import (
 from svc.errors import LocalError, SvcError
 from svc.state import LOST
 
+# Codes of a row whose own idempotency key another request has used.
+KEY_TAKEN: Final = frozenset((KEY_REUSED, KEY_SPENT.code, DONE_BY_OTHER_KEY.code))
 _AHEAD: Final = 4  # rows in hand for each worker
 _PIECE: Final = 1_000  # lines that are written at once
 _LOOK_SECONDS: Final = 0.2
@@ -183,7 +186,8 @@ class Run:
             if is_beyond:
                 self._stop(error)
             # A row with a key of its own, which another request has used, was never sent either.
-            is_unsent = is_beyond or (bool(task.row.given_key) and error.code == KEY_REUSED)
+            is_taken = bool(task.row.given_key) and error.code in KEY_TAKEN
+            is_unsent = is_beyond or (is_taken and error.outcome == "not_sent")
             outcome = "not_sent" if is_unsent else "unknown"
             self._note([build_row_line(task.row, task.key, outcome, error)])
 

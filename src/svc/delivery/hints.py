@@ -314,7 +314,8 @@ def _explain_by_hand(passed: UnsentRow, duplicate: Duplicate) -> SvcError:
             code=DONE_BY_HAND,
             outcome="not_sent",
             request=duplicate.request,
-            hint="If that is this row, add --skip-done; if it is another occasion, --run LABEL",
+            hint="If that is this row, add --skip-done; if the whole file is another occasion, "
+            "--again --run LABEL",
         )
     has = f"has ({duplicate.object_id})" if duplicate.done else "may have"
     return Conflict(
@@ -463,11 +464,11 @@ def _day(moment: float) -> str:
     return time.strftime("%Y-%m-%d", time.gmtime(moment))
 
 
-def next_again_label(labels: Sequence[tuple[str, bool]], now: float) -> str:
+def next_again_label(labels: Sequence[tuple[str, float | None]], now: float) -> str:
     """The label that `--again` uses: the newest unfinished one, else a new one with this date."""
-    for label, is_whole in reversed(labels):
+    for label, whole_at in reversed(labels):
         if label.startswith(AGAIN):
-            if not is_whole:
+            if whole_at is None:
                 return label
             break
     stem = f"{AGAIN}{_day(now)}"

@@ -422,8 +422,6 @@ class _Others:
             return DuplicateState.OLD if is_old else DuplicateState.RECENT
         if times.begun is not None and settled >= times.begun:
             return DuplicateState.BY_HAND  # while the batch was under way
-        if self._facts.batch.label:
-            return DuplicateState.NONE  # the label says that it is another occasion
         return DuplicateState.OLD if is_old else DuplicateState.BY_HAND
 
 

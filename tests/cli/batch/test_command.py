@@ -2,9 +2,12 @@
 
 import json
 import os
+import shlex
 import signal
+import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -342,6 +345,28 @@ def test_a_key_that_another_request_has_used_sends_nothing(
     assert svc.ok("batch", "refunds.create", str(path))["done"] == 1
 
 
+def test_a_key_of_last_month_is_spent_and_nothing_is_unknown(
+    svc: Svc, sandbox: Sandbox, tmp_path: Path
+) -> None:
+    """R10, R96: the rows are told as not sent, and the file can be run again once it is right."""
+    (payment,) = paid(svc, sandbox, 1)
+    path = write(tmp_path / "r.csv", "payment,amount,idempotency_key", f"{payment['id']},7,k-1")
+    batch = ("batch", "refunds.create", str(path))
+    assert svc.ok(*batch)["done"] == 1
+    with (
+        closing(sqlite3.connect(Path(os.environ["SVC_STATE_DIR"]) / "state.db")) as database,
+        database,
+    ):
+        database.execute("UPDATE requests SET first_sent_at = first_sent_at - 90000")
+    for _ in range(2):
+        stopped = svc(*batch, "--run", "next", "--again")
+        assert (stopped.code, stopped.json["not_sent"], stopped.json["unknown"]) == (9, 1, 0)
+        assert stopped.json["problems"][0]["code"] == "idempotency_key_too_old"
+        assert stopped.error["message"].endswith("then run this again.")
+    write(path, "payment,amount,idempotency_key", f"{payment['id']},7,k-2")
+    assert svc.ok(*batch, "--run", "next", "--again")["done"] == 1
+
+
 def test_a_blank_name_is_no_name(svc: Svc, sandbox: Sandbox, tmp_path: Path) -> None:
     """R114: an empty variable would make a batch of this machine alone."""
     path = orders_file(tmp_path, [1])
@@ -629,6 +654,22 @@ def test_live_mode_needs_yes_where_nobody_can_be_asked(
     done = live(svc, path, "--yes")
     assert (done.code, done.json["done"]) == (0, 3)
     assert made(svc) == []  # test mode has none of them
+
+
+def test_again_is_not_repeated_by_a_repeated_command_line(
+    svc: Svc, sandbox: Sandbox, tmp_path: Path
+) -> None:
+    """R115: in live mode, as for a single command; the hint says how it is done a third time."""
+    path = orders_file(tmp_path, [1])
+    for _ in range(2):  # the first does what was never done
+        done = live(svc, path, "--yes", "--again", "--run", "first")
+    assert (done.code, done.json["skipped"]) == (0, 1)
+    assert live(svc, path, "--yes", "--again").json["done"] == 1
+    stopped = live(svc, path, "--yes", "--again")
+    assert (stopped.code, stopped.error["code"]) == (6, "list_done")
+    said = shlex.split(stopped.error["message"].partition("time: svc ")[2].rstrip("."))
+    third = svc(*said, env={"SVC_API_KEY": "sk_live_sandbox"})
+    assert (third.code, third.json["done"]) == (0, 1), third.err
 
 
 def test_a_test_key_never_runs_a_live_list(svc: Svc, sandbox: Sandbox, tmp_path: Path) -> None:

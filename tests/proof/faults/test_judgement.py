@@ -98,6 +98,22 @@ def test_a_row_that_was_done_by_hand_since_is_not_sent(
     assert run(machine, path).json["skipped"] == 2  # it is kept
 
 
+def test_a_row_that_was_done_by_hand_before_a_labelled_run_is_not_sent(
+    machine: UserMachine, tmp_path: Path
+) -> None:
+    """R115: the label is in the script of each month; `--skip-done` counts the row, as ever."""
+    path = write(tmp_path / "r.ndjson", refund_row(1), refund_row(2))
+    by_hand = ("refunds", "create", "--payment", "pay_2", "--amount", "5000")
+    assert machine.run(*by_hand, "-d", "metadata[note]=mark-2").code == 0
+    held = run(machine, path, "--run", "2026-11")
+    assert (held.code, held.json["done"], held.json["not_sent"]) == (9, 1, 1)
+    (problem,) = held.json["problems"]
+    assert problem["code"] == "done_by_hand"
+    adopted = run(machine, path, "--run", "2026-11", "--skip-done")
+    assert (adopted.code, adopted.json["skipped"]) == (0, 2)
+    assert machine.ledger.effects == {"mark-1": 1, "mark-2": 1}
+
+
 def test_what_was_done_by_hand_in_other_words_is_not_sent(
     machine: UserMachine, tmp_path: Path
 ) -> None:

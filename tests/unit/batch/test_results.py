@@ -145,6 +145,14 @@ def test_something_else_is_not_overwritten(path: Path, text: str) -> None:
     assert path.read_text() == ""
 
 
+def test_what_a_spreadsheet_has_saved_as_csv_is_damaged_and_no_other_file(path: Path) -> None:
+    """R116: to overwrite it, or to name another file, would send its done rows again elsewhere."""
+    path.write_text(f"import,run,row,outcome\n{OURS.id},,1,done\n{OURS.id},,2,done\n")
+    with Results(path, OURS) as results:
+        results.check(force=False)
+        assert results.read_past().damaged == 3
+
+
 def test_what_another_list_has_put_there_meanwhile_is_not_overwritten(path: Path) -> None:
     """Two lists of one name at once: the second finds out before it sends anything."""
     with Results(path, OURS) as results, Results(path, OTHER) as other:

@@ -223,13 +223,17 @@ def test_another_label_is_another_occasion_and_not_within_seven_days_unasked(des
     assert (len(todo.tasks), len(todo.noted), todo.stop) == (1, 1, None)
 
 
-def test_another_label_is_another_occasion_than_a_single_command_too(desk: Desk) -> None:
-    """R115: what was done by hand before is no reason to leave a row of it out."""
+def test_a_label_is_no_word_about_a_single_command_of_this_week(desk: Desk) -> None:
+    """R115: a script gives a label each month; who was paid by hand before it is not paid twice."""
     single(desk, 200, DONE)
     november = BatchName(REFUNDS.name, REFUNDS.operation, SCOPE, "2026-11")
-    assert amounts(desk.plan(200).held) == [200]
+    for batch in (REFUNDS, november):
+        assert amounts(desk.plan(200, batch=batch).held) == [200]
+        assert amounts(desk.plan(200, batch=batch, may_skip_done=True).adopted) == [200]
+    assert len(desk.plan(200, batch=november, may_repeat=True).tasks) == 1
+    advance(desk, 7 * DAY + 1)
     todo = desk.plan(200, batch=november)
-    assert (len(todo.tasks), amounts(todo.held), amounts(todo.noted)) == (1, [], [])
+    assert (len(todo.tasks), amounts(todo.held), amounts(todo.noted)) == (1, [], [200])
 
 
 def test_a_copy_of_a_batch_is_not_run_a_second_time_unasked(desk: Desk) -> None:

@@ -27,9 +27,9 @@ def batch(session: Session, options: BatchOptions) -> None:
 
     On one machine: a row that was done is skipped, wherever it stands in the file. A row whose
     outcome is unknown is sent again with its own idempotency key. A row that a single command has
-    done since is left out; --skip-done counts the row as done. Rows that were done {done_hours} hours ago
-    or more stop the batch: --continue skips them, --run LABEL does them all as a new occasion; within
-    {duplicate_days} days it needs --again as well. A done row that was changed stops it too, in a file of another name as
+    done since, or in the {duplicate_days} days before, is left out; --skip-done counts the row as done. Rows
+    that were done {done_hours} hours ago or more stop the batch: --continue skips them, --run LABEL does
+    them all as a new occasion; within {duplicate_days} days it needs --again as well. A done row that was changed stops it too, in a file of another name as
     well, or is left out where --row-id names it: --edited sends it.
 
     On two machines: with --import NAME all make the same keys, and within {service_hours} hours of its first

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from svc.batch.columns import AMOUNT_IN_DECIMALS
 from svc.batch.results import ResultLine
-from svc.batch.run import Run
+from svc.batch.run import KEY_TAKEN, Run
 from svc.batch.tally import PROBLEMS_MAX, Money, Totals, build_bad_line, money_of
 from svc.batch.workers import CURRENCY_MISMATCH
 from svc.cli.batch.rows import BatchInput
@@ -59,7 +59,10 @@ _BY_GATEWAY: Final = (
     "any: {}"
 )
 # What keeps a row from being sent that its file has to be corrected for.
-_IN_THE_ROW: Final = {CURRENCY_MISMATCH, KEY_REUSED}
+_IN_THE_ROW: Final = {
+    *(("not_sent", code) for code in (CURRENCY_MISMATCH, *KEY_TAKEN)),
+    ("unknown", KEY_REUSED),
+}
 _LIST: Final = ". To see all: svc requests list --unresolved"
 _HELD: Final = "Another run would not send them; settle each as its line says"
 _SETTLE: Final = (
@@ -148,10 +151,11 @@ class Report(NamedTuple):
         if isinstance(stop, Unauthorized | Forbidden):
             return _NEW_KEY
         counts = self.totals.counts
-        codes = {(line.error or {}).get("code") for line in self.totals.problems}
+        told = {(line.outcome, (line.error or {}).get("code")) for line in self.totals.problems}
+        codes = {code for _, code in told}
         if stop is None and codes == {NOT_BY_SERVICE}:
             return _BY_GATEWAY.format(self.line)
-        if stop is None and (counts["invalid"] + counts["refused"] or codes & _IN_THE_ROW):
+        if stop is None and (counts["invalid"] + counts["refused"] or told & _IN_THE_ROW):
             advice = _advise(self.batch_input, self.totals.problems)
             return advice or f"Correct the rows ({self.results.name} says why), then run this again"
         if self.totals.not_done == self.totals.held:

@@ -31,18 +31,27 @@ from svc.cli.framework.prompts import (
 from svc.cli.framework.session import Session
 from svc.client import find
 from svc.client.call import Call
+from svc.clock import utc
 from svc.delivery.evidence import Evidence, Known
-from svc.delivery.hints import TypedLine, build_held_error, next_again_label, notes_of, stop_error
+from svc.delivery.hints import (
+    AGAIN,
+    TypedLine,
+    build_held_error,
+    next_again_label,
+    notes_of,
+    stop_error,
+)
 from svc.delivery.journal.batches import BatchTable, Duplicate
 from svc.delivery.journal.entry import Charge, Stored
 from svc.delivery.journal.journal import Journal
 from svc.delivery.journal.limits import group_of, read_stated_charge
 from svc.delivery.journal.sender_locks import SenderLocks
+from svc.delivery.journal.transaction import RECENT_SECONDS
 from svc.delivery.likeness import fields_of, is_making
 from svc.delivery.plan import BatchFacts, BatchPlan, BatchRow, UnsentRow
 from svc.delivery.planner import plan_batch
 from svc.delivery.send import ChargeReader, not_sent
-from svc.errors import LocalError, NotFound, SvcError, UsageError, translate_errors
+from svc.errors import Conflict, LocalError, NotFound, SvcError, UsageError, translate_errors
 from svc.inputs import is_read_once
 from svc.keys.resolve import VARIABLE
 from svc.system.signals import Stopped
@@ -145,10 +154,22 @@ def _add_label(
 
     Raises:
         UsageError: the batch is named by its id, which has a label already.
+        Conflict: in live mode --again has done it all a moment ago, and the command was repeated.
     """
-    label = options.run or ""
+    label, now = options.run or "", session.clock.now()
     if not label and options.again:
-        label = next_again_label(tables.batches.labels_of(batch_input.batch), session.clock.now())
+        labels = tables.batches.labels_of(batch_input.batch)
+        label = next_again_label(labels, now)
+        done = [(one, at) for one, at in labels if one.startswith(AGAIN) and at is not None]
+        if session.settings.mode == "live" and done and now - done[-1][1] < RECENT_SECONDS:
+            raise Conflict(
+                f"All of it was done once more a moment ago, at {utc(done[-1][1])}, under the "
+                f"label {done[-1][0]}. Nothing was sent.",
+                code="list_done",
+                outcome="not_sent",
+                param="--again",
+                hint=f"To do it yet another time: {_line(session, options).but('--run', label)}",
+            )
     if label and batch_input.batch.name == batch_input.batch.id:
         raise UsageError(
             f"--import {batch_input.batch.id} names a batch with its label. Nothing was sent.",

@@ -285,12 +285,12 @@ class BatchTable:
         rows = self._state.rows("SELECT begun_at FROM batches WHERE id = ?", (batch.id,))
         return rows[0]["begun_at"] if rows else None
 
-    def labels_of(self, batch: BatchName) -> list[tuple[str, bool]]:
-        """The labels under which a batch was run, oldest first, each with whether it is done."""
+    def labels_of(self, batch: BatchName) -> list[tuple[str, float | None]]:
+        """The labels under which a batch was run, oldest first; when it was done, or None."""
         place = (batch.name, batch.operation, batch.scope.mode)
         here = place_of(batch.scope.base_url)
         return [
-            (row["label"] or "", row["whole_at"] is not None)
+            (row["label"] or "", row["whole_at"])
             for row in self._state.rows(_LABELS, place)
             if place_of(row["base_url"]) == here
         ]
