@@ -206,6 +206,9 @@ async def test_a_reset_waits_for_no_advance(
         await api.engine.run("test", emit_paid)
         turned = asyncio.create_task(api.refused("POST", "/clock/advance", seconds=3600))
         await asked.wait()
+        refused = await api.refused("POST", "/reset", fixture="nothing")
+        assert refused == (400, "sandbox_error", "parameter_invalid_value", "fixture")
+        assert not turned.done()
         async with asyncio.timeout(5):
             await api.post("/import" if state else "/reset", **(kept if state else {}))
             assert await turned == (400, "sandbox_error", "sandbox_reset", None)

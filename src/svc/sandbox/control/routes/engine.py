@@ -23,6 +23,7 @@ from svc.sandbox.control.call import (
     Unchecked,
     build_list,
 )
+from svc.sandbox.control.fixtures import FIXTURES
 from svc.sandbox.engine import Engine
 from svc.sandbox.http.exchange import STATE, HttpReply
 from svc.sandbox.jobs.runner import Counts
@@ -247,7 +248,8 @@ CONTROLS: Final = (
         "POST",
         "/reset",
         reset,
-        (Parameter("seed", Integer(0, INTEGER_MAX)), Parameter("fixture", Text())),
+        # The name is checked here, before an advance is ended for nothing.
+        (Parameter("seed", Integer(0, INTEGER_MAX)), Parameter("fixture", Choice(FIXTURES))),
     ),
     ControlEndpoint("GET", "/export", export),
     ControlEndpoint(
