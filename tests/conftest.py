@@ -27,9 +27,11 @@ from support.suite.drawing import choose_examples
 from support.suite.limits import Limits, end_all
 from support.suite.patience import is_at_rest, leaves_to_rest
 from support.suite.schemas import copy_schemas
+from support.suite.shapes import watch_errors
 from support.suite.surroundings import take_over, work_in_memory
 from support.suite.workers import ResultsAlone, fork_workers, take_collected
 from svc.clock import SystemClock
+from svc.errors import SvcError
 from svc.sandbox.process.launch import start, stop
 
 __all__ = [  # fixtures
@@ -52,6 +54,7 @@ def pytest_configure(config: pytest.Config) -> None:
     home = tempfile.mkdtemp(prefix="svc-tests-")
     config.add_cleanup(lambda: shutil.rmtree(home, ignore_errors=True))
     take_over(os.environ, home)
+    watch_errors(SvcError)
     limits = Limits()
     limits.watch_processes()
     config.pluginmanager.register(limits)

@@ -22,6 +22,7 @@ class TreeCopy:
         listed = subprocess.run(
             ["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=True
         )
+        self.folder.mkdir(parents=True, exist_ok=True)
         self.folder.chmod(0o711)  # some tests run the program as another user, who has to get in
         for name in filter(None, listed.stdout.decode().split("\0")):
             target = self.folder / name

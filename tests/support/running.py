@@ -15,6 +15,7 @@ from typing import Any, Final
 from unittest.mock import patch
 
 from support.forks.program import Begun, EndedRun, Forking
+from support.suite.shapes import hold
 from support.suite.surroundings import GIVEN
 from svc.completion.tree import Tree
 
@@ -57,6 +58,7 @@ class Svc:
         ended = self.bytes(*argv, stdin=stdin.encode(), env=env)
         out, err = (_text(each) for each in (ended.out, ended.err))
         assert "Traceback" not in err, err
+        hold(out)
         return Result(ended.code, out, err)
 
     def bytes(self, *argv: str, stdin: bytes = b"", env: dict[str, str] | None = None) -> EndedRun:
@@ -101,6 +103,7 @@ class Inside(Svc):
             return super().__call__(*argv, stdin=stdin, env=env)
         result = inside(*argv, stdin=stdin.encode(), env=env)
         assert "Traceback" not in result.err, result.err
+        hold(result.out)
         return result
 
 

@@ -9,10 +9,13 @@ from typing import Any
 
 import pytest
 
+from support.clocks import ManualClock
 from support.on_terminal import OnTerminal
 from support.running import Sandbox, Svc
 from support.servers.differing import Passing, differing
 from support.serving import QuietHandler, serving
+from svc.cli.sandbox.compare.asking import Inquiry
+from svc.client.exchange import RawReply
 
 # What a sandbox can be set to, and the row that tells it.
 TOLD_BY = {
@@ -141,6 +144,29 @@ def test_nonsense_leaves_nothing_to_be_told(svc: Svc, monkeypatch: pytest.Monkey
     assert (report["held"], report["different"]) == (0, 0)
     assert all(each["reason"] for each in report["findings"])
     assert "assumptions_not_told" in found.err
+
+
+@pytest.mark.parametrize(
+    ("said", "pause"), [((), None), ((("retry-after", "3"),), 3), ((("retry-after", "60"),), 10)]
+)
+def test_a_service_that_asks_for_a_pause_gets_one(
+    said: tuple[tuple[str, str], ...], pause: float | None
+) -> None:
+    """No longer than ten seconds, and none that nobody asked for."""
+    clock = ManualClock()
+
+    class Refusing:
+        """As much of a client as sends a probe."""
+
+        def __init__(self) -> None:
+            self.clock = clock
+
+        def ask(self, *_: object, **__: object) -> RawReply:
+            return RawReply(503, said, b"")
+
+    client: Any = Refusing()
+    Inquiry(client, "sk_test_x", lambda _: False).ask_all(lambda *_: None, endpoint=False)
+    assert set(clock.slept) == ({pause} if pause else set())
 
 
 def test_answer_of_another_form_is_a_difference(sandbox: Sandbox, svc: Svc) -> None:

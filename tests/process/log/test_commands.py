@@ -11,10 +11,11 @@ from pathlib import Path
 import pytest
 
 from support.forks.program import Forking
-from support.listening import TargetServer, status_line
+from support.listening import TargetServer, event, status_line
 from support.running import Sandbox, Svc
 from support.suite.patience import patient, until
 from support.team.commands import RunningCommand, TeamCommands, server_of
+from support.team.log import connect
 from svc.listen.log.streams import EVENT_BYTES
 from svc.signature import verify
 
@@ -65,7 +66,10 @@ def test_an_event_goes_through_the_whole_team(  # noqa: PLR0915  one story
     team.svc("sandbox", "trigger", "dispute.opened")  # no receiver runs any more
     team.svc("sandbox", "advance", "2m")
     audit = ("events", "audit", "--from", team.url, "-o", "json")
+    with connect(team.running, team.users["receiver"]) as forger:
+        forger.run(forger.request("svc.shop.test.order.paid", event(9)))
     missed = team.run("anna", *audit, code=11)
+    assert "1 messages of the log were put there by no receiver of it." in missed.err
     kinds = sorted(one["type"] for one in json.loads(missed.out))
     assert kinds == ["dispute.opened", "order.paid", "payment.captured"]
 

@@ -90,6 +90,21 @@ def test_events_that_are_too_old_are_missed_aloud(server: Servers, tmp_path: Pat
     assert sorted(target.ids) == sorted(f"evt_{n}" for n in (0, 1, 2, 3, 20, 21))
 
 
+def test_what_a_filter_leaves_out_is_not_told_as_missed(server: Servers, tmp_path: Path) -> None:
+    """The numbers in between are other events, which nobody has dropped."""
+    only = ("svc.shop.test.refund.created",)
+    with (
+        connect(server) as connection,
+        TargetServer() as target,
+        laptop(server, tmp_path / "a", target.port, filters=only) as listener,
+    ):
+        publish(connection, range(4))
+        publish(connection, [4], event_type="refund.created")
+        listener.forwards(1)
+        assert not listener.told(Missed)
+    assert target.ids == ["evt_4"]
+
+
 @pytest.mark.slow(seconds=8)
 def test_listener_outlives_its_log(server: Servers, tmp_path: Path) -> None:
     """A log that is away is told once, tried again, and told when it is back."""

@@ -113,6 +113,7 @@ def laptop(
     *forward_to: int,
     name: str = "anna",
     credentials: str = "",
+    filters: tuple[str, ...] = (),
     **told: Any,
 ) -> Iterator[FromLog]:
     """A listener with a position of its own; it begins where the log begins."""
@@ -127,7 +128,7 @@ def laptop(
         def make(inbox: SqliteInbox) -> OpenSource:
             if inbox.position() is None:
                 inbox.begin_at(Position(0, ""))
-            cursor = log_cursor.Cursor(name, "test", trust_in(running))
+            cursor = log_cursor.Cursor(name, "test", trust_in(running), filters)
             place = log_cursor.Place(inbox.position, inbox.begin_at)
             return partial(log_cursor.CursorSource, connection, cursor, place, clock)
 

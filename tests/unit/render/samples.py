@@ -4,6 +4,7 @@ import io
 import json
 from collections.abc import Iterable
 from datetime import timedelta, timezone
+from pathlib import Path
 from typing import Any
 
 from support.on_terminal import TtyStream
@@ -256,6 +257,10 @@ KINDS: dict[str, dict[str, Any]] = {
     "delivery": DELIVERY,
     "sent": SENT,
 }
+# One of each kind that svc and the sandbox's controls make beside those, with every name filled.
+OWN: dict[str, dict[str, Any]] = json.loads(
+    Path(__file__).with_name("own_objects.json").read_text(encoding="utf-8")
+)
 
 
 def sent(data: object) -> str:

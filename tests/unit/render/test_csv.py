@@ -12,6 +12,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from support.suite.drawing import examples
+from support.suite.shapes import SHAPES
 from svc.errors import PartlyDone
 from svc.render.csv_format import Csv, cell, columns_of, restore, row
 from svc.render.dump import dump
@@ -84,6 +85,26 @@ def test_columns_of_a_kind_are_always_there_and_first(printed: Any, kind: str) -
     head = printed("csv").stream([{"object": kind, "id": "x", "surprise": 1}]).splitlines()[0]
     assert head.split(",") == [*COLUMNS[kind], "object", "surprise"]
     assert tuple(map(format_bracket_path, columns_of(kind))) == COLUMNS[kind]
+
+
+OWN_LISTS: Final = {
+    **dict.fromkeys(("request", "logged_request"), SHAPES["request"]),
+    "sandbox": SHAPES["sandbox_process"],
+    **{
+        kind: SHAPES[kind]
+        for kind in "kept_delivery profile key reminder fault failed_event delivery email".split()
+    },
+}
+
+
+@pytest.mark.parametrize("kind", OWN_LISTS)
+def test_a_list_of_ours_without_rows_names_what_rows_hold(printed: Any, kind: str) -> None:
+    """Its head is no shorter than a script needs, and has no name that no row has."""
+    empty = printed("csv")
+    empty.output.value([], kind=kind)
+    names = empty.out.split()[0].split(",")
+    assert {"object", "id" if "id" in OWN_LISTS[kind] else "object"} <= set(names)
+    assert {part.rstrip("]") for name in names for part in name.split("[")} <= OWN_LISTS[kind]
 
 
 def test_numbers_keep_their_spelling(printed: Any) -> None:

@@ -51,7 +51,6 @@ _FILES: Final = {
 _FORM: Final = "application/x-www-form-urlencoded"
 _GONE: Final = "It is not in the inbox, or not any more."
 _LOST: Final = "Only the last rejections are kept, and only while the listener runs."
-_NUMBER_MAX: Final = 9
 _SAID_MAX: Final = 32
 
 
@@ -138,7 +137,7 @@ class InspectorApp:
         return await self._draw(f"delivery/{event_id}", query, detail, status)
 
     async def _show_rejected(self, number: str, query: str) -> Response:
-        known = parse_number(number, _NUMBER_MAX)
+        known = parse_number(number)
         one = None if known is None else self.feed.find(known)
         if one is None:
             return await self._build_missing(_LOST)
@@ -205,7 +204,7 @@ class InspectorApp:
         return self._sent
 
     def _news(self, event_id: str, sent: str) -> str:
-        of, text = self._said.get(parse_number(sent, _NUMBER_MAX) or 0, ("", ""))
+        of, text = self._said.get(parse_number(sent) or 0, ("", ""))
         return text if of == event_id else ""
 
     async def _draw(

@@ -171,7 +171,7 @@ def forwards(frame: PageFrame, whole: Whole) -> Markup:
     none = _NOT_YET.get(whole.entry.state, "It was not forwarded.")
     shown = el("ol", attempts, class_="attempts") if attempts else el("p", none)
     waiting = [el("li", _describe_waiting(frame, one)) for one in whole.targets if one.is_open]
-    listed = el("ul", waiting, class_="waiting") if waiting else None
+    listed = el("ul", waiting) if waiting else None
     return part("forwards", "Forwards", listed, shown, id="forwards")
 
 

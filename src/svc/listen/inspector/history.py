@@ -34,7 +34,7 @@ STATES: Final = {
 }
 _REJECTED: Final = "rejected"
 _TEXT_MAX: Final = 200
-_NUMBER_MAX: Final = 18
+_DIGITS_MAX: Final = 18
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ class ListFilter(SearchFilter):
         names = ("type", "target", "object", "text")
         texts = {name: given.get(name, "").strip()[:_TEXT_MAX] for name in names}
         state = given.get("state", "")
-        before = parse_number(given.get("before", ""), _NUMBER_MAX)
+        before = parse_number(given.get("before", ""))
         return cls(**texts, state=state if state in STATES else "", before=before)
 
     @property
@@ -77,9 +77,10 @@ class ListFilter(SearchFilter):
         return any(self.text.casefold() in part.casefold() for part in shown)
 
 
-def parse_number(text: str, digits: int) -> int | None:
-    """Reads a whole number of so many digits at most; None where it is none."""
-    return int(text) if text.isascii() and text.isdigit() and len(text) <= digits else None
+def parse_number(text: str) -> int | None:
+    """Reads a whole number that a database can hold; None where it is none."""
+    is_one = text.isascii() and text.isdigit() and len(text) <= _DIGITS_MAX
+    return int(text) if is_one else None
 
 
 def fields(query: str) -> Mapping[str, str]:

@@ -16,7 +16,8 @@ def test_what_a_part_said_when_it_ended_is_told(tmp_path: Path) -> None:
     log = tmp_path / "log"
     parts = SvcProcesses({}, SystemClock())
     with log.open("wb") as out:
-        argv = [sys.executable, "-c", "import sys; print('no room'); sys.exit(3)"]
+        said = r"sys.stdout.buffer.write(b'no room \xf0\x9f\n')"  # cut off within a character
+        argv = [sys.executable, "-c", f"import sys; {said}; sys.exit(3)"]
         process = subprocess.Popen(argv, stdout=out)
-    with pytest.raises(LocalError, match=r"ended with 3 after \d+\.\d s: no room"):
+    with pytest.raises(LocalError, match=r"ended with 3 after \d+\.\d s: no room \ufffd"):
         parts.wait_for(tmp_path / "never", process, log, 30)

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 
@@ -270,3 +271,17 @@ def test_answer_that_comes_as_the_wait_is_cancelled_is_let_go() -> None:
     with TargetServer() as target:
         asyncio.run(talk(target))
     assert troubles == []
+
+
+def test_a_bug_in_a_link_is_the_end_of_its_exchange() -> None:
+    """R121: told as a connection that closed, so that the lane is free and the event is retried."""
+
+    async def broken(*_: object) -> NoReturn:
+        raise KeyError("a bug")
+
+    async def talk() -> TargetReply:
+        link = TargetConnection(targets.Target.parse("9"), connect=broken)
+        return await exchange_once(link, REQUEST, 5.0)
+
+    reply = asyncio.run(talk())
+    assert (reply.trouble, reply.error, reply.status) == ("closed", "a bug in svc ended it", None)

@@ -107,9 +107,6 @@ def texts(page: str) -> str:
     return html.unescape(re.sub(r"<[^>]+>", "\n", page))
 
 
-CLASSES = re.compile(r'\bclass="([^"]*)"')
-
-
 def rows(page: str) -> list[str]:
     """The paths of the deliveries in the list."""
     return re.findall(r'class="row [^"]*" href="/[0-9a-f]{32}/([^"?]*)', page)
@@ -131,48 +128,17 @@ def test_list_shows_what_came(watched: WatchedListener) -> None:
     assert signs == ["✕", "✓"]  # beside the state's word, for whoever sees no colours
 
 
-KNOWN_ELEMENTS = set(
-    "a article aside bdi body button code dd details div dl dt fieldset footer form h1 h2 h3 head "
-    "header html input kbd label legend li link main meta nav ol option p pre script search section "
-    "select small span strong summary table tbody td th thead time title tr ul".split()
-)
-
-
 def test_empty_list_says_so(watched: WatchedListener) -> None:
     """Before anything came, and where a filter finds nothing."""
     assert "Nothing was received yet." in watched.get().body
     assert "Nothing fits this filter." in watched.get("?text=x").body
 
 
-def test_pages_are_of_elements_that_browsers_know(watched: WatchedListener) -> None:
-    """One that is unknown is drawn all the same, and means nothing to a screen reader."""
-    watched.send(event(2, "payment.failed"))
-    watched.settled(1)
-    used = set(re.findall(r"<([a-z]\w*)", watched.get().body + watched.get("delivery/evt_2").body))
-    assert {"section", "form"} <= used <= KNOWN_ELEMENTS, used - KNOWN_ELEMENTS
-
-
-def test_each_class_of_a_page_and_each_colour_has_its_style(watched: WatchedListener) -> None:
-    """Else a part stands there as it may, or in no colour at all."""
-    watched.send(event(1))
-    watched.send(event(2, "payment.failed"))
-    watched.settled(2)
-    pages = [watched.get(path).body for path in ("", "delivery/evt_1", "delivery/evt_2")]
+def test_each_colour_of_the_style_is_one_and_is_used(watched: WatchedListener) -> None:
+    """Else a part has no colour at all; the rest of a page is held where one is fetched."""
     sheet = watched.get("style.css").body
-    styled = set(re.findall(r"\.([a-z][\w-]*)", sheet))
-    used = {word for page in pages for text in CLASSES.findall(page) for word in text.split()}
-    assert {"row", "hint", "mark"} <= used
-    assert used - styled <= {"headers", "payload", "raw", "test"}  # parts that look like all
     named = set(re.findall(r"(--[a-z-]+):", sheet))
     assert set(re.findall(r"var\((--[a-z-]+)\)", sheet)) == named
-
-
-def test_each_label_of_the_filter_is_of_a_control(watched: WatchedListener) -> None:
-    """A screen reader says it with the control, and a click on it leads there."""
-    page = watched.get().body
-    labelled = set(re.findall(r'<label[^>]* for="([^"]+)"', page))
-    assert len(labelled) > 3
-    assert labelled <= set(re.findall(r'\bid="([^"]+)"', page))
 
 
 def test_detail_shows_everything(watched: WatchedListener) -> None:
@@ -588,12 +554,14 @@ def test_curl_command_sends_the_same_bytes(
     """Pasted into a shell it delivers the same body, signed now."""
     watched.send(event(1, **more))
     watched.settled(1)
+    assert isinstance(watched.clock, ManualClock)
+    watched.clock.sleep(600)
     command = watched.get("delivery/evt_1/curl")
     assert command.headers["content-type"] == "text/plain; charset=utf-8"
     subprocess.run(["/bin/sh", "-c", command.body], check=True, capture_output=True)
     first, again = target.received
     assert again.body == first.body
-    verify(again.body, again.header("svc-signature"), [SECRET], NOW)
+    verify(again.body, again.header("svc-signature"), [SECRET], NOW + 600)
 
 
 def test_curl_command_reads_what_it_must_not_show(watched: WatchedListener) -> None:
@@ -611,6 +579,7 @@ def test_curl_command_reads_what_it_must_not_show(watched: WatchedListener) -> N
     [
         ("", 200),
         ("?text=x", 200),
+        ("?before=9999999999999999999", 200),  # more than a database can hold
         ("style.css", 200),
         ("script.js", 200),
         ("icon.svg", 200),

@@ -10,6 +10,7 @@ from urllib.parse import urlencode
 
 from support.clocks import ManualClock
 from support.listening import NOW, PATH, RunningListener, outcomes, plan_for
+from support.suite.pages import hold_page
 from svc.clock import Clock
 from svc.listen.forward.pump import ForwardOptions
 from svc.listen.identity import claim_listener
@@ -113,7 +114,9 @@ class WatchedListener(RunningListener):
             connection.request(method, path, body.encode() or None, named)
             answer = connection.getresponse()
             lines = {name.lower(): value for name, value in answer.getheaders()}
-            return InspectorAnswer(answer.status, lines, answer.read().decode())
+            page = answer.read().decode()
+            hold_page(page, "listen/inspector")
+            return InspectorAnswer(answer.status, lines, page)
 
     def get(self, path: str = "", **headers: str) -> InspectorAnswer:
         """One page, by its path below the token."""

@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from unit.render.samples import KINDS
+from support.suite.shapes import SHAPES
+from unit.render.samples import KINDS, OWN
 
 pytestmark = pytest.mark.smoke
 
@@ -49,6 +50,16 @@ def test_list(printed: Any, samples: Any, kind: str, width: int) -> None:
     compare(f"list-{kind}-{width}", printed("human", width).page(first, second))
 
 
+@pytest.mark.parametrize("width", [40, 80])
+def test_what_is_ours(printed: Any, width: int) -> None:
+    """The block and the list of each kind that the service has not, with every name it may have."""
+    shown = []
+    for kind, data in OWN.items():
+        assert SHAPES[kind] >= data.keys()
+        shown += [printed("human", width).one(data), printed("human", width).page(data)]
+    compare(f"own-{width}", "\n".join(shown))
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_wide_block_only_unwraps(printed: Any, samples: Any, kind: str) -> None:
     """A wide terminal does not scatter a block: it only needs fewer lines for long texts."""
@@ -64,7 +75,7 @@ def test_every_screen_belongs_to_a_test() -> None:
     names = {
         f"{form}{kind}-{width}.txt" for form in ("", "list-") for kind in KINDS for width in WIDTHS
     }
-    assert {path.name for path in GOLDEN.iterdir()} == names
+    assert {path.name for path in GOLDEN.iterdir()} == names | {"own-40.txt", "own-80.txt"}
 
 
 @pytest.mark.parametrize(("due", "soon"), [("2026-10-03", True), ("2026-10-09", False)])

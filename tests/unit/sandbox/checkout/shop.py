@@ -8,6 +8,8 @@ from http.client import HTTPConnection
 from typing import Any
 from urllib.parse import urlencode
 
+from support.suite.pages import hold_page
+
 Doc = dict[str, Any]
 VOID = {"input", "link", "meta"}
 ORDER: Doc = {
@@ -133,7 +135,9 @@ class Shop:
             connection.request(method, path, body.encode() or None, dict(headers or {}))
             answer = connection.getresponse()
             lines = {name.lower(): value for name, value in answer.getheaders()}
-            return CheckoutPage(answer.status, lines, answer.read().decode())
+            page = answer.read().decode()
+            hold_page(page, "sandbox/checkout")
+            return CheckoutPage(answer.status, lines, page)
         finally:
             connection.close()
 

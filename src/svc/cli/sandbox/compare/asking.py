@@ -162,8 +162,9 @@ class Inquiry:
         is_refusal = isinstance(came, RawReply) and came.status in (_UNAUTHORIZED, _FORBIDDEN)
         is_open = answer is None and not is_refusal
         if is_open and isinstance(came, RawReply):
-            pause = retry_after(came.headers, self._client.clock.now()) or 0
-            self._client.clock.sleep(min(pause, _PAUSE_MAX))
+            pause = retry_after(came.headers, self._client.clock.now())
+            if pause:
+                self._client.clock.sleep(min(pause, _PAUSE_MAX))
         return Exchange(asked, self.fill(asked.send), key, answer, why, is_open=is_open)
 
     def _headers(self, asked: ProbeRequest) -> dict[str, str]:
