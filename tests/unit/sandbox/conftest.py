@@ -16,15 +16,11 @@ import uvicorn
 
 from support.sandbox_calls import AsgiSandbox, Served
 from support.serving import Hook, HookReceiver
-from support.suite.shapes import watch_errors
 from svc.sandbox.app import SandboxApp
 from svc.sandbox.options import LaunchOptions
-from svc.sandbox.parameters.problems import Problem
 from svc.sandbox.process.records import listen_on
 from unit.sandbox.diary import Diary
 from unit.sandbox.lab import Lab, ScriptedReceiver, answer_with
-
-watch_errors(Problem)
 
 
 @pytest.fixture
