@@ -117,10 +117,17 @@ def test_a_row_that_was_done_by_hand_before_a_labelled_run_is_not_sent(
 def test_what_was_done_by_hand_in_other_words_is_not_sent(
     machine: UserMachine, tmp_path: Path
 ) -> None:
-    """R115: nobody types the metadata; the row is left out and told, the others are sent."""
+    """R115: nobody types the metadata; the row is left out and told, the others are sent.
+
+    A label is in the script of each month, and says nothing of it.
+    """
     by_hand = ("refunds", "create", "--payment", "pay_2", "--amount", "5000")
     assert machine.run(*by_hand).code == 0
     path = write(tmp_path / "r.ndjson", refund_row(1), refund_row(2))
+    labelled = run(machine, path, "--run", "2026-11")
+    assert labelled.json["problems"][0]["code"] == "row_edited"
+    assert machine.ledger.sent("mark-2") == []
+    path = write(tmp_path / "s.ndjson", refund_row(3), refund_row(2))
     held = run(machine, path)
     assert (held.code, held.json["done"], held.json["not_sent"]) == (9, 1, 1)
     (problem,) = held.json["problems"]

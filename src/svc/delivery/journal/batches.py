@@ -309,10 +309,12 @@ class BatchTable:
         """
         since, mode = self._clock.now() - DUPLICATE_SECONDS, batch.scope.mode
         asked = (batch.operation, mode, batch.id, since - KEY_SAFE_SECONDS)
-        ran = [(_OF_BATCH, row["id"]) for row in self._state.rows(_RUN_SINCE, asked)]
+        # A label says that it is another occasion than other batches, not than what a person did.
+        batches_since = () if batch.label else self._state.rows(_RUN_SINCE, asked)
+        ran = [(_OF_BATCH, row["id"]) for row in batches_since]
         if self._state.rows(_ANY.format(_ALONE), (mode,)):
             ran.append((_ALONE, mode))
-        if not ran or batch.label:  # a label says that it is another occasion
+        if not ran:
             return []
         wanted, amounts, found = DigestIndex(), set[int](), list[Duplicate]()
         for number, (subject, amount) in enumerate(moves):
