@@ -493,7 +493,7 @@ def test_lint_fails_a_build_and_names_what_is_wrong(svc: Svc, sandbox: Sandbox) 
     assert {"post_without_key", "no_version"} <= rules
     told = svc("sandbox", "lint", env={"SVC_OUTPUT": "human"})
     assert told.code == 11
-    assert "post_without_key, 1 times: A POST had no Idempotency-Key" in told.out
+    assert "post_without_key (1): A POST had no Idempotency-Key" in told.out
 
 
 @pytest.mark.effect_of("sandbox requests", "--clear", "--method", "--status", "--verify")

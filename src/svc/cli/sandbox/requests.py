@@ -136,7 +136,7 @@ def lint(session: Session) -> None:
     if session.format != "human":
         session.out.answer(found.text, found.data)
     for each in found.data["findings"] if session.format == "human" else ():
-        session.out.line(f"{each['rule']}, {each['count']} times: {each['message']}")
+        session.out.line(f"{each['rule']} ({each['count']}): {each['message']}")
         session.out.line(f"  {', '.join(each['examples'])}")
     if found.data["findings"]:
         raise CheckFailed(
