@@ -27,9 +27,8 @@ from svc.client.call import check_id
 from svc.client.request import parse_body
 from svc.client.retry import KEY_SAFE_SECONDS
 from svc.clock import utc
-from svc.delivery.journal.commands import resume_command
 from svc.delivery.journal.entry import OBJECT_FAILED, Intent, restore_call
-from svc.delivery.journal.refusals import build_unknown_request
+from svc.delivery.journal.refusals import build_unknown_request, resume_command
 from svc.delivery.send import deliver, mark_as_unsent
 from svc.errors import UsageError, build_wrong_choice
 from svc.money import format_amount

@@ -18,9 +18,15 @@ from typing import Final, NamedTuple
 from svc.client.retry import KEY_SAFE_SECONDS
 from svc.delivery.evidence import DONE_BY_HAND, Evidence, Known
 from svc.delivery.journal.batches import DUPLICATE_SECONDS, BatchName, Duplicate
-from svc.delivery.journal.commands import FormatCommand, resume_command, resume_of, suggest_lookup
 from svc.delivery.journal.entry import KEY_REUSED
-from svc.delivery.journal.refusals import ROW_KNOWN_OTHERWISE, build_not_again
+from svc.delivery.journal.refusals import (
+    ROW_KNOWN_OTHERWISE,
+    FormatCommand,
+    build_not_again,
+    resume_command,
+    resume_of,
+    suggest_lookup,
+)
 from svc.delivery.plan import (
     BatchFacts,
     BatchPlan,

@@ -16,7 +16,7 @@ from svc.client.exchange import Deadline, Failure, RawReply, WireRequest
 from svc.clock import SystemClock
 from svc.delivery.hints import build_held_error
 from svc.delivery.journal.batches import BatchName
-from svc.delivery.journal.commands import format_full_command
+from svc.delivery.journal.refusals import format_full_command
 from svc.delivery.journal.sender_locks import SenderLocks
 from svc.delivery.plan import BatchPlan, BatchTimes
 from svc.delivery.rows import RowJournal

@@ -14,8 +14,8 @@ from svc.client.request import prepare
 from svc.delivery.evidence import Evidence, read_outcome
 from svc.delivery.hints import build_held_error
 from svc.delivery.journal.batches import BatchName, default_name
-from svc.delivery.journal.commands import format_full_command
 from svc.delivery.journal.entry import OBJECT_FAILED, KeyEquivalence, NewIntent, Settled, store_call
+from svc.delivery.journal.refusals import format_full_command
 from svc.delivery.journal.sender_locks import SenderLocks
 from svc.delivery.plan import BatchPlan, BatchTimes
 from svc.delivery.policy import KeyRelation, RowDecision

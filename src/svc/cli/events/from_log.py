@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 
 from svc.cli.events.endpoint import Endpoint, Endpoints, sandbox_answers
-from svc.cli.events.inspect import inspect
+from svc.cli.events.loop import inspect
 from svc.cli.events.options import ListenOptions
 from svc.cli.events.run import (
     ListenerSetup,

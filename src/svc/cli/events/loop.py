@@ -5,34 +5,94 @@ has bound, or a log, in; an `Ended` out. Each record goes to the screen, the ins
 `SignatureWatch`. The command starts when the listener is ready. If it fails, the listener ends at
 once; if it succeeds, the listener ends once what `--until` awaits has come and all is forwarded,
 and without `--timeout` ten seconds later at most. Otherwise a signal, `--until` or `--timeout`
-ends it.
+ends it. `run` and `from_log` enter `inspect` for the page of `--inspect`, which the loop starts;
+the page itself is `svc.listen.inspector`.
 """
 
 import asyncio
 import signal
 import socket
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from svc.api_keys import SIGNING_VARIABLE, without_secrets
-from svc.cli.events.inspect import start_inspector
 from svc.cli.events.link import EndpointLink, SignatureWatch
+from svc.cli.events.options import InspectAt
 from svc.cli.events.screen.printer import RecordPrinter
 from svc.cli.events.screen.streams import Printing
+from svc.cli.events.secrets import StoredSecrets
 from svc.cli.framework.session import Session
 from svc.errors import LocalError, system_words
+from svc.listen.inbox.history import InboxScope
 from svc.listen.inbox.interfaces import Inbox
 from svc.listen.listener import Listener, OpenSource
 from svc.listen.output_records import BugMet, ListenerRecord, Ready, Summary
 from svc.listen.owners import BUGS_MAX, BugCounter, own, own_task, place_of
 from svc.listen.plan import ListenerPlan
+from svc.state import Database
 from svc.system import loops
 from svc.system.processes import Group, build_group_options, job_of, notify_systemd
 from svc.system.signals import STOPPING
 
 if TYPE_CHECKING:
     from svc.listen.inspector.server import Inspector
+
+
+@contextmanager
+def inspect(session: Session, wanted: InspectAt | None) -> Iterator["Inspector | None"]:
+    """Binds the port of the page and opens a database connection for it alone.
+
+    Yields None if no page is wanted.
+
+    Raises:
+        LocalError: the requested port is taken.
+    """
+    if wanted is None:
+        yield None
+        return
+    from svc.listen.inspector.history import DeliveryList
+    from svc.listen.inspector.server import Inspector, bind_inspector
+
+    settings = session.settings
+    whose = InboxScope(settings.profile, settings.mode, session.base_url.origin)
+    utc = bool(session.given.everywhere.utc)
+    with (
+        bind_inspector(wanted.port) as bound,
+        Database.open(session.paths.state_file, clock=session.clock) as state,
+    ):
+        catalogue = DeliveryList(state, whose, session.clock)
+        yield Inspector(bound, settings.mode, catalogue, session.clock, utc=utc)
+
+
+async def start_inspector(
+    inspector: "Inspector",
+    session: Session,
+    plan: ListenerPlan,
+    emit: Callable[[ListenerRecord], None],
+    link: "EndpointLink | None",
+) -> None:
+    """Starts the page in the listener's event loop, and prints its address.
+
+    `emit` is called with the records of events that the page sends again. With a `link` the
+    endpoint and its secrets may change while the page is open.
+    """
+    from svc.listen.inspector.replay import Replayer
+
+    def own() -> tuple[str | None, tuple[str, ...]]:
+        if link is None:
+            return plan.endpoint, plan.secrets
+        return link.endpoint.id, link.endpoint.secrets
+
+    def secrets_of(endpoint_id: str) -> Sequence[str]:
+        found = StoredSecrets(session, session.state()).get(endpoint_id)
+        return (found,) if found else ()
+
+    session.out.note(f"Inspector {inspector.url}")
+    again = Replayer(inspector.catalogue, session.clock, plan, own, secrets_of, emit)
+    await inspector.start(again)
+
 
 _SECONDS_TO_END: Final = 0.8  # promise R78: we stop in under a second
 _LOOK_SECONDS: Final = 0.01

@@ -14,9 +14,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from svc.cli.events.endpoint import Endpoint, Endpoints, sandbox_answers
-from svc.cli.events.inspect import inspect
 from svc.cli.events.link import EndpointLink, SignatureWatch, TunnelLink, open_link
-from svc.cli.events.loop import Ended, ExecProcess, ListenerLoop
+from svc.cli.events.loop import Ended, ExecProcess, ListenerLoop, inspect
 from svc.cli.events.options import ListenOptions, check_targets
 from svc.cli.events.register import Registrar
 from svc.cli.events.screen.printer import RecordPrinter

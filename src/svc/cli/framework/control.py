@@ -15,7 +15,6 @@ from svc.client.call import Body, Call, Method, QueryParams
 from svc.client.exchange import Deadline, ShowProgress, show_no_progress
 from svc.client.reply import Reply
 from svc.client.sandbox import SandboxClient, control_call, in_mode
-from svc.delivery.journal.commands import FormatCommand
 from svc.delivery.journal.entry import Intent
 from svc.delivery.journal.idempotency_ages import (
     IdempotencyAges,
@@ -23,6 +22,7 @@ from svc.delivery.journal.idempotency_ages import (
     idempotency_ages,
     state_of,
 )
+from svc.delivery.journal.refusals import FormatCommand
 from svc.errors import SvcError
 from svc.service.facts import SANDBOX_KEYS
 

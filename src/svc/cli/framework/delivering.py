@@ -19,13 +19,12 @@ from svc.client.operations import build_list
 from svc.client.retry import KEY_SAFE_SECONDS
 from svc.config.limits import MoneyLimit
 from svc.delivery.account import KeyMatcher
-from svc.delivery.ending import Sender, Sent
 from svc.delivery.journal.entry import Intent, Scope
 from svc.delivery.journal.journal import Journal
 from svc.delivery.journal.limits import LimitRules
 from svc.delivery.journal.refusals import KEY_SPENT, KEY_TOO_OLD
 from svc.delivery.journal.sender_locks import SenderLocks
-from svc.delivery.send import send_new
+from svc.delivery.send import Sender, Sent, send_new
 from svc.errors import SvcError
 from svc.system import uptime
 

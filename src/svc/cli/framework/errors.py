@@ -178,7 +178,7 @@ def _name_demo(session: "Session", error: SvcError) -> None:
 
 def _name_request(bug: SvcError, intent: "Intent") -> None:
     """Says that a request may have been carried out all the same (promise R10)."""
-    from svc.delivery.journal.commands import resume_command
+    from svc.delivery.journal.refusals import resume_command
 
     bug.outcome, bug.request = "unknown", intent.id
     bug.idempotency_key = intent.stored.idempotency_key
@@ -263,7 +263,7 @@ def _build_interrupted(session: "Session", stopped: "Stopped") -> SvcError | Non
     """What is known of the request that a signal came upon; None where there was none."""
     intent, ended = stopped.sending, stopped.ended
     if intent is not None:
-        from svc.delivery.journal.commands import resume_command
+        from svc.delivery.journal.refusals import resume_command
 
         request = f"POST {intent.stored.path}"
         error = _stopped(

@@ -237,7 +237,7 @@ class Invocation:
 
         An option is left out where the environment or the configuration gives the same value.
         """
-        from svc.delivery.journal.commands import format_full_command
+        from svc.delivery.journal.refusals import format_full_command
 
         try:
             bare = self._settings_of(None)

@@ -1,24 +1,104 @@
 """Makes the certificate before `svc sandbox start`, and the profile and ready file after it.
 
 `process` calls `certificate_for` before a sandbox starts and `report_ready` once it answers; the
-profile `sandbox` in the configuration file then points at it.
+profile `sandbox` in the configuration file then points at it. `reach_of` checks `--bind` and
+`--allow-host`: typed address and host names in, an `Exposure` out; `warn_of_reach` warns who can
+then reach the sandbox.
 """
 
 import os
+import re
 import shutil
+from collections.abc import Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Final, TypedDict
+from typing import Final, NamedTuple, TypedDict
 
+from svc.cli.framework.options import option
 from svc.cli.framework.session import Session
 from svc.config.editing import create_profile, remove_value
 from svc.errors import ConfigError, LocalError, UsageError, system_words
 from svc.paths import NoFolder
-from svc.sandbox.options import MEMORY
-from svc.sandbox.process.records import RunRecord, list_running
+from svc.sandbox.options import LOOPBACK, MEMORY
+from svc.sandbox.process.records import EVERYWHERE, RunRecord, list_running
 from svc.system.files import make_private, open_private, replace_file
 from svc.system.processes import notify_systemd
+
+_NAME: Final = r"[a-z0-9](?:[a-z0-9._-]{0,251}[a-z0-9])?"
+
+
+BIND: Final = option(
+    "ADDRESS", "Listen on this address too; 0.0.0.0 is all. Others then reach it.", default=LOOPBACK
+)
+ALLOW_HOST: Final[list[str] | None] = option(
+    "NAME", "Answer to this host name too, as others call it; repeatable."
+)
+
+
+class Exposure(NamedTuple):
+    """The address that a sandbox listens on, and names beside those of loopback, in lower case."""
+
+    bind: str
+    hosts: list[str]
+
+
+def reach_of(bind: str, names: Sequence[str], *, tls: bool) -> Exposure:
+    """Checks the address to bind and the host names; the bound address counts as a name.
+
+    Raises:
+        UsageError: the address or a name is invalid (patterns are, since a hostile page's name
+            could match), or --tls would make a certificate that does not hold for them.
+    """
+    address = _as_address(bind)
+    if address is None:
+        raise UsageError(
+            f"--bind takes an IP address, and {bind!r} is none.",
+            param="--bind",
+            hint="--bind 0.0.0.0 listens on every address of this machine",
+        )
+    found = dict.fromkeys(map(_check_host, names))
+    if address not in (LOOPBACK, *EVERYWHERE):
+        found[address] = None
+    if tls and (found or address != LOOPBACK):
+        raise UsageError(
+            "--tls makes a certificate for this machine's names alone.",
+            param="--tls",
+            hint="With --bind or --allow-host: --certificate FILE --private-key FILE",
+        )
+    return Exposure(address, list(found))
+
+
+def _check_host(text: str) -> str:
+    name = text.lower()
+    address = _as_address(name.strip("[]"))
+    if address is None and not re.fullmatch(_NAME, name):
+        raise UsageError(
+            f"--allow-host takes one host name without scheme and port, and {text!r} is none.",
+            param="--allow-host",
+            hint="As others call this machine: --allow-host svc",
+        )
+    return address or name
+
+
+def _as_address(text: str) -> str | None:
+    from ipaddress import ip_address
+
+    try:
+        return None if "%" in text else str(ip_address(text))
+    except ValueError:
+        return None
+
+
+def warn_of_reach(session: Session, record: RunRecord, hosts: Sequence[str]) -> None:
+    """Warns who can reach a sandbox that listens on more than loopback, and by which names."""
+    where = "any address of this machine" if record.bind in EVERYWHERE else str(record.bind)
+    names = ", ".join((*hosts, "localhost"))
+    session.out.warn(
+        f"Anyone who can connect to {where}, port {record.port}, can read, change and export all "
+        f"that is in this sandbox: its keys are public. It answers to the names {names}."
+    )
+
 
 _AUTHORITY: Final = "authority.pem"
 _CERTIFICATE: Final = "certificate.pem"

@@ -18,8 +18,16 @@ from svc.cli.framework.options import flag, option
 from svc.cli.framework.session import Session
 from svc.cli.sandbox.compare.saved import settings_like
 from svc.cli.sandbox.exported import ALLOW_REMOTE, read_state
-from svc.cli.sandbox.launch import certificate_for, forget, repoint_profile, report_ready
-from svc.cli.sandbox.reach import ALLOW_HOST, BIND, reach_of, warn_of_reach
+from svc.cli.sandbox.launch import (
+    ALLOW_HOST,
+    BIND,
+    certificate_for,
+    forget,
+    reach_of,
+    repoint_profile,
+    report_ready,
+    warn_of_reach,
+)
 from svc.cli.sandbox.served import RequestLines, RequestsShown
 from svc.cli.sandbox.shared import FIXTURE_NAME, LIKE_PROFILE, PORT, SEED
 from svc.errors import CheckFailed, LocalError, UsageError, build_wrong_choice, system_words

@@ -14,9 +14,8 @@ from typing import Any, Final, NamedTuple
 from svc.client.retry import KEY_SAFE_SECONDS
 from svc.client.sandbox import SandboxClient, control_call
 from svc.clock import utc
-from svc.delivery.journal.commands import FormatCommand
 from svc.delivery.journal.entry import Intent
-from svc.delivery.journal.refusals import FORGOTTEN, KEY_SPENT
+from svc.delivery.journal.refusals import FORGOTTEN, KEY_SPENT, FormatCommand
 from svc.errors import SvcError, UsageError
 from svc.redaction import one_line
 

@@ -15,9 +15,9 @@ from threading import Lock
 from typing import Final, TypeVar
 
 from svc.clock import Clock
-from svc.delivery.journal.commands import FormatCommand, format_full_command
 from svc.delivery.journal.entry import Intent, NewIntent, Scope, Settled, intent_of
 from svc.delivery.journal.limits import NO_LIMITS, LimitBook, LimitRules, group_of
+from svc.delivery.journal.refusals import FormatCommand, format_full_command
 from svc.delivery.journal.sender_locks import SenderLocks
 from svc.delivery.journal.transaction import (
     ANY_OLD,

@@ -3,23 +3,80 @@
 Each reason is a `SendRefusal`, a constant of this module; its `about` builds the error for one
 request (promises R4, R5, R12).
 
-`transaction`, `send`, `ending` and `svc requests` raise them when a decision refuses a request.
+`transaction`, `send` and `svc requests` raise them when a decision refuses a request. The command
+lines of their hints (how to resume a request, how to see its effect) are made here as well; errors
+of `cli` end with these lines too, to be copied into a shell.
 """
 
-from typing import Final, NamedTuple
+from collections.abc import Callable
+from typing import Final, NamedTuple, TypeAlias
 
 from svc.client.refusal import NOT_OURS
 from svc.client.retry import CLOCK_STEP_SECONDS, KEY_SAFE_SECONDS
 from svc.clock import utc
-from svc.delivery.journal.commands import (
-    FormatCommand,
-    format_full_command,
-    resume_command,
-    suggest_lookup,
-)
-from svc.delivery.journal.entry import Intent, Settled
+from svc.delivery.journal.entry import Intent, Scope, Settled
+from svc.delivery.likeness import UnreadableBody, fields_of
 from svc.errors import Conflict, NotFound, Outcome, OutcomeUnknown, SvcError
 from svc.service.facts import IDEMPOTENCY_RETENTION_SECONDS
+
+# A clock that differs a little from the service's must not hide the object.
+_MARGIN_SECONDS = 300
+
+# Writes out the words of a command, such as `orders list`, for the profile and address of a scope.
+FormatCommand: TypeAlias = Callable[[Scope, str], str]
+
+
+def format_full_command(scope: Scope, words: str) -> str:
+    """Completes a command line with the profile, mode and address of a request."""
+    live = " --live" if scope.mode == "live" else ""
+    return f"svc {words} --profile {scope.profile} --base-url {scope.base_url}{live}"
+
+
+def resume_command(intent: Intent) -> str:
+    """The command line that sends a request again with its own idempotency key."""
+    return resume_of(intent.id, intent.scope.mode)
+
+
+def resume_of(request: str, mode: str) -> str:
+    """The command line that resumes a request by its id.
+
+    Only the mode has to be given: profile and address are read from the record.
+    """
+    return f"svc requests resume {request}{' --live' if mode == 'live' else ''}"
+
+
+def suggest_lookup(intent: Intent, format_command: FormatCommand) -> str:
+    """The sentence `See what it did: svc ...`, with a command that shows what the request did."""
+    words = _command(intent)
+    if words is None:
+        return "Look at the service's dashboard for what it did"
+    return f"See what it did: {format_command(intent.scope, words)}"
+
+
+def _command(intent: Intent) -> str | None:
+    since = f"--all --created-gte {utc(intent.first_sent_at - _MARGIN_SECONDS)}"
+    match intent.stored.path.split("/")[2:]:
+        case ["orders"]:
+            return f"orders list {since}"
+        case ["orders", order, *_]:
+            return f"orders retrieve {order}"
+        case ["refunds"]:  # by its payment, as the list of refunds may fail
+            payment = _read_payment(intent)
+            return f"payments retrieve {payment}" if payment else "refunds list --all"
+        case ["payouts"]:
+            return f"payouts list {since}"
+        case ["disputes", dispute, *_]:
+            return f"disputes retrieve {dispute}"
+    return None
+
+
+def _read_payment(intent: Intent) -> str | None:
+    try:
+        payment = fields_of(intent.stored.encoding, intent.stored.body).get("payment")
+    except UnreadableBody:
+        return None
+    is_plain = isinstance(payment, str) and payment.isascii() and payment.replace("_", "").isalnum()
+    return str(payment) if is_plain else None
 
 
 def is_too_old(intent: Intent, now: float) -> bool:

@@ -10,7 +10,6 @@ from typing import Final, NamedTuple
 
 from svc.clock import utc
 from svc.delivery.journal import refusals
-from svc.delivery.journal.commands import FormatCommand
 from svc.delivery.journal.entry import (
     OBJECT_FAILED,
     Charge,
@@ -31,6 +30,7 @@ from svc.delivery.journal.limits import (
     group_of,
     read_stated_charge,
 )
+from svc.delivery.journal.refusals import FormatCommand
 from svc.delivery.journal.sender_locks import SenderLocks
 from svc.delivery.likeness import are_told_apart, place_of, read_effect, read_marks
 from svc.state import Tx

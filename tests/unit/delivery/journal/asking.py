@@ -8,9 +8,9 @@ from support.calls import refunds
 from svc.base_url import BaseUrl
 from svc.client.call import Call
 from svc.client.request import prepare
-from svc.delivery.journal.commands import format_full_command
 from svc.delivery.journal.entry import Intent, NewIntent, Scope, Settled, store_call
 from svc.delivery.journal.journal import Journal
+from svc.delivery.journal.refusals import format_full_command
 from svc.delivery.journal.transaction import Like
 from svc.delivery.send import choose_command
 

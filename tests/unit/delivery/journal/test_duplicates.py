@@ -8,7 +8,6 @@ from support.calls import refunds
 from support.clocks import ManualClock
 from svc.client import find
 from svc.client.reply import Reply
-from svc.delivery.journal.commands import format_full_command
 from svc.delivery.journal.entry import (
     Intent,
     KeyEquivalence,
@@ -18,6 +17,7 @@ from svc.delivery.journal.entry import (
     settle_by_reply,
 )
 from svc.delivery.journal.journal import Journal
+from svc.delivery.journal.refusals import format_full_command
 from svc.delivery.journal.transaction import Like
 from svc.delivery.send import choose_command
 from svc.errors import Conflict

@@ -1,13 +1,14 @@
 """`svc events log`: shows a team's log, stores its credentials, and refills it after a loss.
 
 A log is a team's shared stream of verified deliveries on NATS servers; `svc.listen.log` works with
-it. The verbs login, status, refill and forget are here; `template`, `create` and `users` set a log
-up, `failed` lists the events that a consumer group put aside.
+it. The verbs login, status, refill and forget are here, and those of `failed`: they list, show,
+retry or drop the events that jobs of a consumer group put aside. `template`, `create` and `users`
+set a log up.
 """
 
 from typing import Final
 
-from svc.cli.events.log import create, failed, template, users
+from svc.cli.events.log import create, template, users
 from svc.cli.events.secrets import place_of
 from svc.cli.events.team import READ_LOG, TO_LOG, about_a_log, examine, open_log
 from svc.cli.framework.app import make_noun, verb
@@ -19,19 +20,81 @@ from svc.errors import CheckFailed
 from svc.listen.inbox.history import copies
 from svc.listen.inbox.interfaces import Position
 from svc.listen.inbox.listeners import forget, list_listeners
-from svc.listen.log import inboxes
+from svc.listen.log import failed, inboxes
 from svc.listen.log.address import LogAddress
-from svc.listen.log.credentials import Credentials
+from svc.listen.log.credentials import Credentials, keys_of
 from svc.listen.log.errors import NO_MAJORITY, LogDown, no_majority
 from svc.listen.log.messages import Trust
 from svc.listen.log.status import read_status
+from svc.listen.log.streams import key_fingerprint, stream_info
 from svc.listen.names import LogUse, log_of
+
+failed_app = make_noun("See what groups have put aside, and give it to them again.")
+
+_WHICH: Final = argument("EVENT", "The event's id, or its number in the list.")
+
+
+@verb(failed_app, "list")
+def list_(
+    session: Session,
+    log: str = READ_LOG,
+    group: str | None = option("NAME", "Those of one group."),
+) -> None:
+    """List what was put aside, with the reason, the oldest first.
+
+    $ svc events log failed list --from nats+tls://log.example.com/shop
+    """
+    with open_log(session, LogAddress.parse(log, "--from")) as connection:
+        found = connection.run(failed.list_failed(connection, session.settings.mode, group))
+    session.out.value([one.as_data() for one in found], kind="failed_event")
+
+
+@verb(failed_app)
+def show(session: Session, event: str = _WHICH, log: str = READ_LOG) -> None:
+    """Show an entry of the list, with the event as it was received.
+
+    $ svc events log failed show evt_3kPq0aVb7cXd9eYf1gZh2iWj --from nats+tls://log.example.com/shop
+    """
+    mode = session.settings.mode
+    with open_log(session, LogAddress.parse(log, "--from")) as connection:
+        one = connection.run(failed.find_failed(connection, mode, event))
+        message = connection.run(failed.message_of(connection, mode, one))
+    session.out.value({**one.as_data(), "payload": message.body.decode("utf-8", "replace")})
+
+
+@verb(failed_app)
+def retry(session: Session, event: str = _WHICH, log: str = READ_LOG) -> None:
+    """Give an event to its group again, with an admin's credentials, and take it off the list.
+
+    $ svc events log failed retry evt_3kPq0aVb7cXd9eYf1gZh2iWj --from nats+tls://log.example.com/shop
+    """
+    mode = session.settings.mode
+    with open_log(session, LogAddress.parse(log, "--from")) as connection:
+        info = connection.run(stream_info(connection, mode))
+        stream = connection.address.stream(mode)
+        keys = keys_of(connection.credentials, stream, key_fingerprint(info["config"]))
+        one = connection.run(failed.find_failed(connection, mode, event))
+        connection.run(failed.retry(connection, mode, Trust(stream, keys), one))
+    session.out.value({**one.as_data(), "retried": True})
+
+
+@verb(failed_app)
+def drop(session: Session, event: str = _WHICH, log: str = READ_LOG) -> None:
+    """Take an event off the list, with an admin's credentials; it stays in the log.
+
+    $ svc events log failed drop evt_3kPq0aVb7cXd9eYf1gZh2iWj --from nats+tls://log.example.com/shop
+    """
+    with open_log(session, LogAddress.parse(log, "--from")) as connection:
+        one = connection.run(failed.find_failed(connection, session.settings.mode, event))
+        connection.run(failed.drop(connection, session.settings.mode, one))
+    session.out.value({**one.as_data(), "dropped": True})
+
 
 app = make_noun("Set up a team's log and see how it is.")
 app.add_typer(template.app)
 app.add_typer(create.app)
 app.add_typer(users.app, name="user")
-app.add_typer(failed.app, name="failed")
+app.add_typer(failed_app, name="failed")
 
 _DAYS: Final = "7d"  # for so long the log keeps what a laptop may not have read yet
 
