@@ -345,7 +345,7 @@ class Day:
 
     def held(self) -> list[str]:
         """The ids of all that the log holds."""
-        from svc.listen.log.pages import read_stream
+        from svc.listen.log.connection import read_stream
 
         async def ids(connection: LogConnection) -> list[str]:
             found = read_stream(connection, STREAM, {"seq": 1}, "svc.shop.test.>")

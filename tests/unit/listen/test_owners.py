@@ -42,7 +42,7 @@ PASSED_OVER: Final = {
     "listen/forward/pump.py: except LocalError",  # the same, and it looks again
     "listen/inbox/sqlite.py: suppress(LocalError)",  # the log is copied by the next command
     "cli/events/endpoint.py: except SvcError",  # they say False, which is what is asked
-    "listen/inspector/server.py: except LocalError",  # the same, and the address is printed
+    "listen/inspector/app.py: except LocalError",  # the same, and the address is printed
     "cli/events/inbox.py: suppress(SvcError)",  # times are shown as this machine's clock has them
     "cli/events/run.py: except LocalError",  # the port is taken, and another one is, with a note
     "listen/log/client.py: suppress(Exception)",  # of what is let go; no answer is what is asked

@@ -37,7 +37,7 @@ from svc.system.processes import Group, build_group_options, job_of, notify_syst
 from svc.system.signals import STOPPING
 
 if TYPE_CHECKING:
-    from svc.listen.inspector.server import Inspector
+    from svc.listen.inspector.app import Inspector
 
 
 @contextmanager
@@ -52,8 +52,8 @@ def inspect(session: Session, wanted: InspectAt | None) -> Iterator["Inspector |
     if wanted is None:
         yield None
         return
+    from svc.listen.inspector.app import Inspector, bind_inspector
     from svc.listen.inspector.history import DeliveryList
-    from svc.listen.inspector.server import Inspector, bind_inspector
 
     settings = session.settings
     whose = InboxScope(settings.profile, settings.mode, session.base_url.origin)

@@ -38,7 +38,7 @@ from svc.state import Database
 from svc.system.signals import Stopped
 
 if TYPE_CHECKING:
-    from svc.listen.inspector.server import Inspector
+    from svc.listen.inspector.app import Inspector
 
 # More than 512 events have: the collector would look at each again and again, and free none.
 _OBJECTS_ON_THEIR_WAY: Final = 20_000

@@ -1,10 +1,13 @@
 """The inspector's routes: each request of the browser to the page or action that answers it.
 
-`server` passes it the requests that the guard of `http` lets through.
+The guard of `http` lets requests through. `svc events listen --inspect` starts an `Inspector` in
+the listener's event loop: it binds its port, makes its secret address and feeds the pages.
 """
 
 import asyncio
+import logging
 import shlex
+import socket
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -12,8 +15,10 @@ from functools import partial
 from importlib.resources import files
 from typing import Final, TypeVar
 
+import uvicorn
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
+from uvicorn.server import ServerState
 
 from svc.clock import Clock
 from svc.errors import LocalError, UsageError
@@ -25,12 +30,14 @@ from svc.listen.inspector import http
 from svc.listen.inspector.delivery_page import Replayed, delivery, rejection
 from svc.listen.inspector.feed import Feed
 from svc.listen.inspector.history import DeliveryList, ListFilter, fields, parse_number
+from svc.listen.inspector.http import HEAD_MAX, GuardedPages, PageConnection, make_token
 from svc.listen.inspector.list_page import deliveries
 from svc.listen.inspector.page import (
     ICON,
     SCRIPT,
     STYLE,
     PageFrame,
+    Times,
     document,
     format_raw,
     header_lines,
@@ -38,8 +45,11 @@ from svc.listen.inspector.page import (
     status_text,
 )
 from svc.listen.inspector.replay import Replayer
+from svc.listen.output_records import ListenerRecord
+from svc.listen.receiver.server import bind
 from svc.listen.routes import AnyTarget
 from svc.render.text import escape
+from svc.service.facts import INSPECTOR_PORT
 
 T = TypeVar("T")
 
@@ -261,3 +271,97 @@ def _find_harmless(body: bytes) -> str | None:
     if len(body) > _INLINE_MAX or escape(text) != text or format_raw(body) != text:
         return None
     return text
+
+
+_SECONDS_TO_END: Final = 0.3
+
+
+def bind_inspector(port: int | None) -> socket.socket:
+    """Binds a port on 127.0.0.1: the given one, else the usual one, else any free one.
+
+    Raises:
+        LocalError: the port that was asked for is taken.
+    """
+    if port is not None:
+        return bind(port)
+    try:
+        return bind(INSPECTOR_PORT)
+    except LocalError:
+        return bind(0)
+
+
+class Inspector:
+    """Serves one bound socket while a listener runs."""
+
+    def __init__(
+        self, bound: socket.socket, mode: str, catalogue: DeliveryList, clock: Clock, *, utc: bool
+    ) -> None:
+        self._bound = bound
+        self._port: int = bound.getsockname()[1]
+        self._token = make_token()
+        self._mode = mode
+        self.catalogue = catalogue
+        self._clock = clock
+        self._times = Times(utc=utc)
+        self._feed = Feed()
+        self._pages: InspectorApp | None = None
+        self._serving = ServerState()
+        self._server: asyncio.Server | None = None
+
+    @property
+    def url(self) -> str:
+        """The address of the page; every program that has it may use it."""
+        return f"http://127.0.0.1:{self._port}/{self._token}/"
+
+    def emit(self, record: ListenerRecord) -> None:
+        """Passes a record of the listener to the feed."""
+        self._feed.emit(record)
+
+    async def start(self, again: Replayer) -> None:
+        """Accepts connections from now on."""
+        described = " · ".join(again.plan.routes.describe_routes())
+        way = f"Forwarding {described}" if described else "No target: deliveries are kept"
+        frame = PageFrame(f"/{self._token}/", self._mode, way, self._times)
+        self._pages = InspectorApp(frame, self.catalogue, self._feed, again, self._clock)
+        config = _config(GuardedPages(self._token, self._port, self._pages.respond))
+        loop = asyncio.get_running_loop()
+        self._server = await loop.create_server(
+            lambda: PageConnection(config, self._serving, {}), sock=self._bound
+        )
+
+    async def close(self) -> None:
+        """Ends every connection without waiting for other processes (promise R78)."""
+        self.catalogue.shorten_timeout(_SECONDS_TO_END)
+        if self._server is not None:
+            self._server.close()
+        for one in tuple(self._serving.connections):
+            one.transport.abort()
+        tasks = tuple(self._serving.tasks)
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        self._feed.close()
+        if self._pages is not None:
+            await asyncio.get_running_loop().run_in_executor(None, self._pages.close)
+
+
+def _config(app: GuardedPages) -> uvicorn.Config:
+    """What uvicorn is told: nothing of it is printed, and no signal is its own."""
+    log = logging.getLogger("uvicorn")
+    log.addHandler(logging.NullHandler())
+    log.propagate = False
+    config = uvicorn.Config(
+        app,
+        http=PageConnection,
+        ws="none",
+        lifespan="off",
+        interface="asgi3",
+        access_log=False,
+        log_config=None,
+        server_header=False,
+        date_header=False,
+        proxy_headers=False,
+        h11_max_incomplete_event_size=HEAD_MAX,
+    )
+    config.load()
+    return config

@@ -3,7 +3,7 @@
 A page hears only that something changed, a few times a second at most, and then asks for the
 content that it shows; so a burst of events costs the listener only the counting.
 
-`server` passes each record of the listener to `Feed.emit`; `http.stream` pushes to the browsers.
+`app.Inspector` passes each record to `Feed.emit`; `http.stream` pushes to the browsers.
 """
 
 import asyncio

@@ -4,7 +4,7 @@ Every page on the web may have a browser send requests to this machine. None kno
 address, and one that did would still be refused for its origin, or for its Host if an attacker
 points a name at 127.0.0.1 (DNS rebinding). uvicorn reads requests and writes answers.
 
-`server` has uvicorn serve the `GuardedPages`, which pass to `app` what may pass.
+`app` has uvicorn serve the `GuardedPages`, and answers what may pass.
 """
 
 import asyncio

@@ -13,10 +13,9 @@ from typing import Any, Final
 
 from svc.errors import CheckFailed, LocalError, NotFound
 from svc.json_text import parse_any
-from svc.listen.log.connection import LogConnection, Message, decode
+from svc.listen.log.connection import LogConnection, Message, decode, read_stream
 from svc.listen.log.errors import LogRefusal, is_missing
 from svc.listen.log.messages import Trust, Unreadable, check_proof, id_of, put_again
-from svc.listen.log.pages import read_stream
 from svc.listen.log.streams import GROUP_PREFIX, message_at
 from svc.listen.verify.verify import read_facts
 from svc.service.facts import Mode

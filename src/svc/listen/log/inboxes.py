@@ -25,7 +25,7 @@ from svc.listen.inbox.interfaces import (
     Retries,
     StoreResult,
 )
-from svc.listen.log.connection import LogConnection, decode
+from svc.listen.log.connection import LogConnection, decode, read_stream
 from svc.listen.log.errors import LogDown, LogRefusal
 from svc.listen.log.messages import (
     Trust,
@@ -36,7 +36,6 @@ from svc.listen.log.messages import (
     is_later_attempt,
     size_of,
 )
-from svc.listen.log.pages import read_stream
 from svc.listen.log.streams import time_text
 from svc.listen.verify.verify import Delivery
 from svc.service.facts import Mode

@@ -17,7 +17,7 @@ from svc.clock import Clock
 from svc.errors import AuthError, LocalError, SvcError
 from svc.listen.inbox.interfaces import Position
 from svc.listen.ingest import Ingest
-from svc.listen.log.connection import LogConnection, Message
+from svc.listen.log.connection import LogConnection, Message, StoredMessage, read_page
 from svc.listen.log.credentials import KEY_WRONG
 from svc.listen.log.messages import (
     Trust,
@@ -27,7 +27,6 @@ from svc.listen.log.messages import (
     group_of,
     id_of,
 )
-from svc.listen.log.pages import StoredMessage, read_page
 from svc.listen.log.source import LogSource
 from svc.listen.log.streams import Start, find_start, mark_of, report
 from svc.listen.output_records import ListenerRecord, LogReplaced, Missed

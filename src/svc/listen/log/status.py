@@ -6,9 +6,8 @@ from typing import Any, Final
 
 from svc.errors import SvcError
 from svc.listen.inbox.interfaces import Position
-from svc.listen.log.connection import LogConnection
+from svc.listen.log.connection import LogConnection, read_stream
 from svc.listen.log.errors import LogRefusal, is_missing
-from svc.listen.log.pages import read_stream
 from svc.listen.log.streams import (
     GROUP_PREFIX,
     find_start,

@@ -18,9 +18,9 @@ from svc.listen.inbox.history import InboxScope
 from svc.listen.inbox.interfaces import Inbox
 from svc.listen.inbox.listeners import remember
 from svc.listen.inbox.sqlite import SqliteInbox
+from svc.listen.inspector.app import Inspector
 from svc.listen.inspector.history import SEARCH_SECONDS, DeliveryList
 from svc.listen.inspector.replay import Replayer
-from svc.listen.inspector.server import Inspector
 from svc.listen.names import Listening
 from svc.listen.output_records import ListenerRecord
 from svc.listen.plan import ListenerPlan

@@ -8,9 +8,8 @@ from svc.cli.events.team import examine, open_log
 from svc.cli.framework.session import Session
 from svc.listen.inbox.received import ReceivedEvents
 from svc.listen.log.address import LogAddress
-from svc.listen.log.connection import LogConnection
+from svc.listen.log.connection import LogConnection, read_stream
 from svc.listen.log.messages import Trust, Unreadable, delivery_of
-from svc.listen.log.pages import read_stream
 
 
 def add_log(session: Session, log: str, received: ReceivedEvents) -> None:
