@@ -11,7 +11,7 @@ import pytest
 from support.running import Sandbox
 from svc.cli.framework.registry import COMMANDS, EVENT_VERBS, load
 from svc.cli.help.page import TOPICS, page_of
-from svc.cli.quickstart.processes import run_target
+from svc.cli.quickstart import run_target
 
 ROOT = Path(__file__).parents[2]
 SVC = str(Path(sys.executable).parent / "svc")

@@ -45,9 +45,6 @@ BEHIND: Final = {
     "support/kills/dying.py": {"svc.client.wire.connection"},
     # It refuses in the service's words what its server does not hand on.
     "process/sandbox/stub_sandbox.py": {"svc.sandbox.http.exchange"},
-    # The handler that the README's reader has running, and how a quickstart starts commands.
-    "acceptance/test_readme.py": {"svc.cli.quickstart.processes"},
-    "proof/security/advisories/test_files.py": {"svc.cli.quickstart.processes"},
     # A world of which all is simulated: what stands in for a socket or a wait is put in its place.
     "simulation/listener_world.py": {
         "svc.listen.http.dial",

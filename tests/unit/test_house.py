@@ -335,7 +335,7 @@ def test_few_ask_which_system_runs() -> None:
 def test_no_message_offers_another_state_folder() -> None:
     """It knows no request that is unresolved in this one, and svc would send that a second time."""
     naming = {_name(one) for one in _modules() if "SVC_STATE_DIR" in one.read_text()}
-    assert naming == {"paths.py", "cli/quickstart/processes.py"}
+    assert naming == {"paths.py", "cli/quickstart.py"}
 
 
 def _methods_and_functions(module: ast.Module, statements: list[ast.AST]) -> Iterator[str]:

@@ -33,7 +33,7 @@ from svc.listen.progress import ListenerProgress
 from svc.listen.receiver.connection import ReceiverHooks
 from svc.listen.receiver.server import HeadCheck, Receiver
 from svc.listen.routes import AnyTarget
-from svc.listen.running.lane import sender_for
+from svc.listen.running import sender_for
 from svc.state import LOST
 from svc.system.files import replace_file
 

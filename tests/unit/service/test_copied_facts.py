@@ -15,7 +15,7 @@ APART = (
     "service/",
     "sandbox/",
     "cli/sandbox/",
-    "cli/quickstart/",
+    "cli/quickstart.py",
     "pytest_plugin.py",
     "render/views/sandbox.py",
 )
@@ -58,7 +58,7 @@ NAMED = {
     ),
     "client/operations.py": ("failure_code failure_reason", "why an object failed, of any noun"),
     "client/options.py": ("country", KINDS),
-    "delivery/journal/commands.py": ("payment", "where to see what a refund did (R4)"),
+    "delivery/journal/refusals.py": ("payment", "where to see what a refund did (R4)"),
     "delivery/likeness.py": (
         (
             "account_holder_name account_number bank_code bank_name bic city destination iban line1 "

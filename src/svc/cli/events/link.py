@@ -2,7 +2,7 @@
 
 `run` opens an `EndpointLink` or a `TunnelLink`, each with threads that watch, and `loop` attaches
 it to the listener. When the public address changes or the sandbox has forgotten the endpoint, it is
-registered again (`register`), and the listener takes the new address and secrets.
+registered again (`endpoint`), and the listener takes the new address and secrets.
 `SignatureWatch` counts failed signatures, a sign that the secret was rolled.
 """
 

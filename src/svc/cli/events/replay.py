@@ -28,7 +28,7 @@ from svc.listen.forward.signing import sign_anew
 from svc.listen.identity import hold_off_listeners, part_waiting
 from svc.listen.inbox.history import Content, InboxEntry, InboxFilter, InboxHistory
 from svc.listen.routes import AnyTarget, parse_known
-from svc.listen.running.lane import sender_for
+from svc.listen.running import sender_for
 from svc.listen.targets import Target, TargetTrust
 from svc.render.paths import FieldPath, lookup, parse
 from svc.state import Database

@@ -13,11 +13,10 @@ from contextlib import AbstractContextManager, ExitStack, closing, contextmanage
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-from svc.cli.events.endpoint import Endpoint, Endpoints, sandbox_answers
+from svc.cli.events.endpoint import Endpoint, Endpoints, Registrar, sandbox_answers
 from svc.cli.events.link import EndpointLink, SignatureWatch, TunnelLink, open_link
 from svc.cli.events.loop import Ended, ExecProcess, ListenerLoop, inspect
 from svc.cli.events.options import ListenOptions, check_targets
-from svc.cli.events.register import Registrar
 from svc.cli.events.screen.printer import RecordPrinter
 from svc.cli.events.screen.streams import Printing
 from svc.cli.events.secrets import SECRETS_MAX, StoredSecrets, find_known_elsewhere, place_of

@@ -1,7 +1,7 @@
 """`svc sandbox`: the whole service on this machine, its dashboard and its shopper.
 
 A file has the verbs of one subject, such as `time` and `webhooks`; what several need is in
-`shared`, `served`, `exported`, `reach` and `launch`, and no other word imports any of it. Begin
+`shared`, `served`, `exported` and `launch`, and no other word imports any of it. Begin
 with `process`, which starts the sandbox. Most other verbs call the running sandbox's controls, its
 HTTP interface beside the API, by `framework.control`.
 """

@@ -15,7 +15,7 @@ from typing import Final
 from svc.api_keys import without_secrets
 from svc.errors import UsageError, system_words
 from svc.listen.examine.events import MADE_UP_ID
-from svc.listen.running.process import CommandRun
+from svc.listen.running import CommandRun
 from svc.system.processes import build_group_options
 
 _SECONDS: Final = 10.0

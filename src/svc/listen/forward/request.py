@@ -1,7 +1,7 @@
 """Builds the request for a target, with the received bytes unchanged (R52), and attempts' records.
 
 A listener's pumps, `svc events replay`, `svc events examine` and the inspector send by a
-`TargetSender`; a command target has a sender of its own (`svc.listen.running.lane`) with the same
+`TargetSender`; a command target has a sender of its own (`svc.listen.running`) with the same
 methods.
 """
 

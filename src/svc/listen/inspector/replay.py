@@ -20,7 +20,7 @@ from svc.listen.inspector.page import header_lines, mask
 from svc.listen.output_records import ListenerRecord
 from svc.listen.plan import ListenerPlan
 from svc.listen.routes import AnyTarget
-from svc.listen.running.lane import sender_for
+from svc.listen.running import sender_for
 from svc.listen.targets import Target
 from svc.service.facts import SIGNATURE_HEADER
 

@@ -11,7 +11,7 @@ import pytest
 from support.forks.program import Forking
 from support.running import Sandbox, Svc
 from support.servers.misbehaving import ScriptedServer
-from svc.cli.quickstart.processes import SvcProcesses
+from svc.cli.quickstart import SvcProcesses
 from svc.clock import SystemClock
 
 EVIL = "\x1b]52;c;cHduZWQ=\x07\x1b[2J\x9b31m\u202ecba"

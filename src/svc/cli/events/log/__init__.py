@@ -1,7 +1,7 @@
 """`svc events log`: shows a team's log, stores its credentials, and refills it after a loss.
 
 A log is a team's shared stream of verified deliveries on NATS servers; `svc.listen.log` works with
-it. The verbs login, status, refill and forget are here, and those of `failed`: they list, show,
+it. The verbs login, status, refill and forget are here, and those of failed: they list, show,
 retry or drop the events that jobs of a consumer group put aside. `template`, `create` and `users`
 set a log up.
 """

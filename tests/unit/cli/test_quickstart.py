@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from svc.cli.quickstart.processes import SvcProcesses
+from svc.cli.quickstart import SvcProcesses
 from svc.clock import SystemClock
 from svc.errors import LocalError
 

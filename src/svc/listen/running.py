@@ -5,28 +5,113 @@ to 500, a run that exceeded its time to no answer, a missing program to a target
 Retries and rests then follow the rules of all targets.
 
 A pump (`svc.listen.forward.pump`) sends to a `CommandLane` as it does to a URL; `sender_for`
-chooses the sender for either kind of target.
+chooses the sender for either kind of target. A `CommandRun` is the one process of a run; an
+examination (`svc.listen.examine.effects`) starts it too, for its checks.
 """
 
 import asyncio
 import signal
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import partial
-from typing import Final
+from typing import Any, Final
 
 from svc.errors import system_words
 from svc.listen.commands import CommandTarget
 from svc.listen.forward.request import ForwardSender, HeaderText, TargetRequest, TargetSender
 from svc.listen.forward.signing import HeaderSigner
+from svc.listen.http.answers import BODY_MAX, KEPT_BYTES
 from svc.listen.http.connection import ForwardTrouble, TargetReply
 from svc.listen.http.dial import Connect, open_connection
 from svc.listen.owners import own, own_task
 from svc.listen.routes import AnyTarget
-from svc.listen.running.process import CommandRun
 from svc.listen.targets import AS_USUAL, TargetTrust
 from svc.listen.verify.verify import read_facts
 from svc.redaction import redact_bytes
-from svc.system.processes import build_group_options, wrap_to_die_with_us
+from svc.system.processes import Group, build_group_options, job_of, wrap_to_die_with_us
+
+_LAST_WORDS_SECONDS: Final = 0.2
+_LOOK_SECONDS: Final = 0.01
+
+
+class CommandRun(asyncio.SubprocessProtocol):
+    """One process: its input, the first `kept` bytes of its output, and its end.
+
+    A StreamReader is not used: in some versions of Python the end of a process is told only when
+    its output has ended too, which a child that it leaves behind can keep open.
+    """
+
+    def __init__(self, kept: int = KEPT_BYTES) -> None:
+        self.output = bytearray()
+        self._kept = kept
+        self._count = 0
+        self._ended = asyncio.Event()
+        self._silent = asyncio.Event()
+        self._transport: Any = None
+        self._group: Group | None = None
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = transport
+        leader = self._transport.get_pid()
+        self._group = Group(leader, self._ended.is_set, job_of(leader))
+
+    def pipe_data_received(self, fd: int, data: bytes) -> None:
+        self._count += len(data)
+        self.output += data[: max(self._kept - len(self.output), 0)]
+        pipe = self._transport.get_pipe_transport(fd)
+        if self._count > BODY_MAX and pipe is not None:  # a flood is read, but not at any speed
+            pipe.pause_reading()
+            asyncio.get_running_loop().call_later(_LOOK_SECONDS, own(pipe.resume_reading))
+
+    def pipe_connection_lost(self, fd: int, exc: Exception | None) -> None:  # noqa: ARG002  asyncio's signature
+        if fd == 1:
+            self._silent.set()
+
+    def process_exited(self) -> None:
+        self._ended.set()
+
+    async def finish(self, body: bytes, limit: float) -> int | None:
+        """Writes the payload, which a command need not read, and waits for the end.
+
+        Gives the exit code, a signal's number below zero; None after `limit` seconds.
+        """
+        stdin = self._transport.get_pipe_transport(0)
+        if stdin is not None:
+            stdin.write(body)
+            stdin.close()
+        try:
+            async with asyncio.timeout(limit):
+                await self._ended.wait()
+        except TimeoutError:
+            return None
+        return int(self._transport.get_returncode())
+
+    async def end(self, seconds: float) -> None:
+        """Ends the process and all of its group, by force after `seconds`."""
+        assert self._group is not None
+        loop = asyncio.get_running_loop()
+        end = loop.time() + seconds
+        try:
+            if self._group.lives():
+                self._group.ask(signal.SIGTERM)
+            while self._group.lives() and loop.time() < end:  # noqa: ASYNC110  no event tells of it
+                await asyncio.sleep(_LOOK_SECONDS)
+        finally:
+            self._group.kill()
+            await self._hear_the_last()
+            self._transport.close()
+
+    async def _hear_the_last(self) -> None:
+        """Waits for the end of the process and of its output; what has left its group may write on.
+
+        That is short, and no loop ends before: else its end would be told to a loop that is closed.
+        """
+        loop = asyncio.get_running_loop()
+        end = loop.time() + _LAST_WORDS_SECONDS
+        while loop.time() < end and not (self._ended.is_set() and self._silent.is_set()):
+            with suppress(asyncio.CancelledError):
+                await asyncio.sleep(_LOOK_SECONDS / 10)
+
 
 _MARKER: Final = "SVC_REDELIVERED"
 _END: Final = b"\0\0"
