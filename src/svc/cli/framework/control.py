@@ -12,28 +12,24 @@ ago, and would carry the request out a second time (promise R4).
 
 import shlex
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
 from svc.cli.framework.session import Session
 from svc.client.call import Body, Call, Method, QueryParams
 from svc.client.exchange import Deadline, ShowProgress, show_no_progress
 from svc.client.reply import Reply
+from svc.client.retry import KEY_SAFE_SECONDS
 from svc.client.sandbox import SandboxClient, control_call, in_mode
+from svc.clock import utc
 from svc.delivery.journal.entry import Intent
-from svc.delivery.journal.refusals import FormatCommand
-from svc.errors import SvcError
+from svc.delivery.journal.refusals import FORGOTTEN, KEY_SPENT, FormatCommand
+from svc.errors import SvcError, UsageError
+from svc.redaction import one_line
 from svc.service.facts import SANDBOX_KEYS
 
 if TYPE_CHECKING:
     from svc.cli.framework.inputs.times import Moments
-from datetime import datetime
-from typing import NamedTuple
-
-from svc.client.retry import KEY_SAFE_SECONDS
-from svc.clock import utc
-from svc.delivery.journal.refusals import FORGOTTEN, KEY_SPENT
-from svc.errors import UsageError
-from svc.redaction import one_line
 
 _LOGGED: Final = {"limit": "1000"}  # all that a sandbox remembers
 
@@ -60,17 +56,6 @@ class IdempotencyAges(NamedTuple):
             return self.now - intent.server_time
         key = intent.stored.idempotency_key
         return self.now - self.first_seen.get(key, intent.first_sent_at)
-
-    def refusal(self, intent: Intent, format_command: FormatCommand) -> SvcError | None:
-        """Returns the error if a request must not be sent again.
-
-        None while the key is younger than 23 hours (`KEY_SAFE_SECONDS`).
-        """
-        if self.age(intent) < KEY_SAFE_SECONDS:
-            return None
-        if intent.state == "done":
-            return KEY_SPENT.about(intent)
-        return FORGOTTEN.about(intent, format_command, now=utc(self.now))
 
 
 def clock_of(control: SandboxClient) -> float:
@@ -247,9 +232,11 @@ def refuse_expired_key(session: Session, intent: Intent, format_command: FormatC
     if not (intent.is_unresolved or intent.state == "done"):
         return
     ages = idempotency_ages_here(session)
-    refusal = None if ages is None else ages.refusal(intent, format_command)
-    if refusal is not None:
-        raise refusal
+    if ages is None or ages.age(intent) < KEY_SAFE_SECONDS:
+        return
+    if intent.state == "done":
+        raise KEY_SPENT.about(intent)
+    raise FORGOTTEN.about(intent, format_command, now=utc(ages.now))
 
 
 def idempotency_ages_here(session: Session) -> IdempotencyAges | None:

@@ -15,7 +15,7 @@ make a consumer or change anything. The numbers of its messages show whether all
 import asyncio
 import json
 import threading
-from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping
 from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     import ssl
 
     from nats.aio.msg import Msg
-from collections.abc import AsyncIterator
 
 T = TypeVar("T")
 LogHeaders = Mapping[str, str]
