@@ -1,7 +1,7 @@
 """`svc sandbox start`, `stop` and `status`: the sandbox as a process, here or in background.
 
 The server is `svc.sandbox.process`, which leaves a record of each running sandbox (process,
-address, database, log), by which `stop` and `status` find it. `launch`, `reach` and `served`
+address, database, log), by which `stop` and `status` find it. `launch` and `served`
 prepare and print.
 """
 
