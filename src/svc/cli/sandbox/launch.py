@@ -2,8 +2,7 @@
 
 `process` calls `certificate_for` before a sandbox starts and `report_ready` once it answers; the
 profile `sandbox` in the configuration file then points at it. `reach_of` checks `--bind` and
-`--allow-host`: typed address and host names in, an `Exposure` out; `warn_of_reach` warns who can
-then reach the sandbox.
+`--allow-host`, and `warn_of_reach` warns who can then reach the sandbox.
 """
 
 import os
@@ -13,7 +12,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Final, NamedTuple, TypedDict
+from typing import Final, TypedDict
 
 from svc.cli.framework.options import option
 from svc.cli.framework.session import Session
@@ -36,15 +35,10 @@ ALLOW_HOST: Final[list[str] | None] = option(
 )
 
 
-class Exposure(NamedTuple):
-    """The address that a sandbox listens on, and names beside those of loopback, in lower case."""
+def reach_of(bind: str, names: Sequence[str], *, tls: bool) -> tuple[str, list[str]]:
+    """Returns the address to listen on, and the names beside those of loopback, in lower case.
 
-    bind: str
-    hosts: list[str]
-
-
-def reach_of(bind: str, names: Sequence[str], *, tls: bool) -> Exposure:
-    """Checks the address to bind and the host names; the bound address counts as a name.
+    The address counts as a name, too.
 
     Raises:
         UsageError: the address or a name is invalid (patterns are, since a hostile page's name
@@ -66,7 +60,7 @@ def reach_of(bind: str, names: Sequence[str], *, tls: bool) -> Exposure:
             param="--tls",
             hint="With --bind or --allow-host: --certificate FILE --private-key FILE",
         )
-    return Exposure(address, list(found))
+    return address, list(found)
 
 
 def _check_host(text: str) -> str:

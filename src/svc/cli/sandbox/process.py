@@ -78,7 +78,7 @@ def start(
     --ca-bundle is for receivers of webhooks, too: for https with a certificate of your own.
     """
     _refuse_two_beginnings(import_, fixture=fixture, seed=seed)
-    reach = reach_of(bind, allow_host or (), tls=tls)
+    address, hosts = reach_of(bind, allow_host or (), tls=tls)
     folder = None if db == MEMORY and not tls else session.paths.sandbox_dir
     bundle = session.settings.ca_bundle
     options = LaunchOptions(
@@ -88,8 +88,8 @@ def start(
         seed=seed,
         fixture=fixture,
         strict_https=strict_https,
-        bind=reach.bind,
-        hosts=reach.hosts,
+        bind=address,
+        hosts=hosts,
         state=_state(session, import_, allow_remote=allow_remote),
         settings=settings_like(session, like),
         ca_bundle=None if bundle is None else str(Path(bundle).absolute()),
