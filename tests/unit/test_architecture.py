@@ -233,7 +233,7 @@ def test_a_test_of_one_folder_lies_in_it() -> None:
         used = {f"{module}." for module, _ in imports_of(path, modules)}
         below = {one.removeprefix(room).partition(".")[0] for one in used if one.startswith(room)}
         lower = below.pop() if len(below) == 1 else ""
-        if lower and (ROOT / "src" / room.replace(".", "/") / lower).is_dir():
+        if lower and (ROOT / "src" / room.replace(".", "/") / lower / "__init__.py").is_file():
             above[path.relative_to(unit).as_posix()] = lower
     assert above == ABOVE
 
