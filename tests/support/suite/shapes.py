@@ -15,7 +15,9 @@ from typing import Any, Final
 from svc.errors import SvcError
 
 _LINES: Final = Path(__file__).with_name("shapes.txt").read_text(encoding="utf-8").splitlines()
-SHAPES: Final = {kind: frozenset(names) for kind, *names in map(str.split, _LINES)}
+SHAPES: Final[dict[str, set[str]]] = {}
+for _kind, *_held in map(str.split, _LINES):
+    SHAPES.setdefault(_kind, set()).update(_held)
 _SERVICE: Final = frozenset(
     "order payment refund payout landed_cost_quote dispute event webhook_endpoint payment_method "
     "list".split()
@@ -25,7 +27,7 @@ _OTHERS: Final = frozenset(
     "answered body expected headers libraries limits metadata params payload permissions profiles sent "
     "settings tables variables".split()
 )
-_BLANK: Final = re.compile(r"\bNone\b|  |<[\w.]+ object at")
+_BLANK: Final = re.compile(r"\bNone\b|  ")
 
 
 def hold(text: str) -> None:
@@ -71,6 +73,7 @@ def _hold_object(data: Any) -> None:
         for one in found if isinstance(found, list) else ():
             _hold_object(one)
         return
+    assert kind in SHAPES, f"shapes.txt has no kind {kind}"
     unknown = {name for name in _names(data) if "." not in name} - SHAPES[kind]
     assert not unknown, f"shapes.txt has no {sorted(unknown)} of {kind}"
 
