@@ -152,7 +152,7 @@ def refuse_plain_http(address: BaseUrl, key: ApiKey | None = None) -> None:
             code="https_required",
             param="base_url",
             hint="Use https://; plain http is for this machine, and for a sandbox elsewhere with "
-            f"its public key: SVC_API_KEY={SANDBOX_KEYS['secret_test']}",
+            "its public key (svc help sandbox)",
         )
 
 

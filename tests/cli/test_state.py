@@ -57,3 +57,10 @@ def test_doctor_says_when_it_is_worth_it(
         "warning",
         "Give them back to the disk: svc state compact",
     )
+
+
+def test_state_is_shown_to_people_in_words(svc: Svc, old_events: None) -> None:
+    """The heads and labels are no keys of JSON."""
+    shown = svc("state", "-o", "human").out
+    assert "free_bytes" not in shown
+    assert ("Free bytes" in shown, "What it holds" in shown) == (True, True)

@@ -120,9 +120,20 @@ def step(
     return {"time": at, "source": source, "what": what, "id": identifier, **more}
 
 
-def sort_key(row: StepRow) -> tuple[str, bool]:
-    """Returns the sort key of a step: its time, then other steps before events and forwards."""
-    return row["time"] or "", row["source"] in (EVENT, TARGET)
+# The service's times are in whole seconds; within one, what leads to what.
+_CAUSES: Final = ("created", "payment", "order", "refund", "payout", "dispute")
+
+
+def sort_key(row: StepRow) -> tuple[str, int, int]:
+    """Returns the sort key of a step: its time, then its place among the causes of one second.
+
+    A request comes before what the service did, which comes before events and forwards.
+    """
+    place = (REQUEST, SERVICE, EVENT, TARGET).index(row["source"])
+    about, _, fact = str(row["what"]).partition(".")
+    noun = about if fact else "created"
+    rank = _CAUSES.index(noun) if row["source"] == SERVICE else 0
+    return row["time"] or "", min(place, 2), rank
 
 
 def steps_of_object(data: StepRow) -> Iterator[StepRow]:
@@ -185,18 +196,25 @@ def gaps_of_event(archive: InboxHistory, entry: InboxEntry) -> Iterator[StepRow]
 
 
 def gaps_of_object(
-    data: StepRow, types: Container[str], came: Container[tuple[str, str]], now: float
+    data: StepRow,
+    types: Container[str],
+    came: Container[tuple[str, str]],
+    now: float,
+    awaited: list[str],
 ) -> Iterator[StepRow]:
     """Yields a gap for each event that an object's state implies and that was not received here.
 
-    An event is only looked for if its type is in `types`, if it should have arrived by `now` (Unix
-    seconds), and if it is not older than the inbox's retention. `came` are types and objects of
-    those that the inbox has.
+    An event is only looked for if its type is in `types`, and if it is not older than the inbox's
+    retention. `came` are types and objects of those that the inbox has. What was sent less than a
+    minute before `now` (Unix seconds) may be on its way: it is no gap, and is added to `awaited`.
     """
     for event in derive_events(data):
         at = event.not_before if event.at is None else event.at
-        is_due = now - KEEP_SECONDS <= at <= now - ON_THE_WAY_SECONDS
-        if is_due and event.type in types and (event.type, event.object_id) not in came:
+        if event.type not in types or (event.type, event.object_id) in came:
+            continue
+        if at > now - ON_THE_WAY_SECONDS:
+            awaited.append(event.type)
+        elif at >= now - KEEP_SECONDS:
             what, look = f"{event.type} was not received", f"svc get {event.object_id}"
             yield {"what": what, "id": event.object_id, "next": look}
 
@@ -243,10 +261,7 @@ def reduce_for_people(told: StepRow) -> StepRow:
             }
             for row in told["steps"]
         ],
-        "gaps": [
-            {"what": f"{named(row)}. Next: {row['next']}" if row["next"] else named(row)}
-            for row in told["gaps"]
-        ],
+        "gaps": [{"what": named(row)} for row in told["gaps"]],
     }
 
 
@@ -296,25 +311,37 @@ def timeline(
         raise refusal
     gaps = [gap for each in sent for gap in gaps_of_request(*each)]
     gaps += chain.from_iterable(gaps_of_event(archive, each) for each in received)
-    gaps += [] if family is None else _find_gaps(session, family, received)
-    reason = None if refusal is None else refusal.message
+    awaited: list[str] = []
+    gaps += [] if family is None else _find_gaps(session, family, received, awaited)
     told = {
         "object": "timeline",
         "id": identifier,
-        "service": "told" if reason is None else "not_told",
+        "service": "told" if refusal is None else "not_told",
         "objects": [_describe(each) for each in objects if each.get("object") != "event"],
         "steps": sorted(steps, key=sort_key),
         "gaps": gaps,
+        "awaited": awaited,
         "cut": family is not None and family.is_cut,
     }
     session.out.value(reduce_for_people(told) if session.format == "human" else told)
-    _tell_limits(session, told, reason)
+    _tell_more(session, told, refusal)
 
 
-def _tell_limits(session: Session, told: dict[str, Any], reason: str | None) -> None:
-    """Says beside the story what it lacks, and where two clocks wrote its times."""
-    if reason is not None:
-        session.out.warn(f"The service could not be asked, so its part is missing: {reason}")
+def _tell_more(session: Session, told: dict[str, Any], refusal: SvcError | None) -> None:
+    """Says beside the story what to do next, what it lacks, and where two clocks wrote its times.
+
+    Each command is in one piece, to be typed; programs find it with its gap.
+    """
+    if session.format == "human":
+        for command in dict.fromkeys(gap["next"] for gap in told["gaps"] if gap["next"]):
+            session.out.hint(f"Next: {command}")
+    if told["awaited"]:
+        names = ", ".join(told["awaited"])
+        session.out.note(f"Sent a moment ago, and perhaps on the way: {names}.")
+    if refusal is not None:
+        session.out.warn(
+            f"The service could not be asked, so its part is missing: {refusal.message}"
+        )
     if told["cut"]:
         session.out.warn("More objects belong to it than are shown.")
     shown = session.now()
@@ -366,14 +393,14 @@ def _ask_service(session: Session, start: list[str]) -> tuple[Family | None, Svc
 
 
 def _find_gaps(
-    session: Session, family: Family, received: Sequence[InboxEntry]
+    session: Session, family: Family, received: Sequence[InboxEntry], awaited: list[str]
 ) -> Iterator[StepRow]:
-    """Yields what should have come of the service's objects and did not."""
+    """Yields what should have come of the service's objects and did not; see `gaps_of_object`."""
     came = {(entry.type, entry.object_id) for entry in received}
     # Where no endpoint is known, as with a team's log, all types are to come if any of this came.
     types, now = endpoints_of(session).types() or (EVENT_TYPES if received else ()), session.now()
     for data in family.objects.values():
-        yield from gaps_of_object(data, types, came, now)
+        yield from gaps_of_object(data, types, came, now, awaited)
     for identifier in family.absent:
         what = "The service does not know it: another account, or a sandbox that was reset"
         yield {"what": what, "id": identifier, "next": None}

@@ -40,7 +40,8 @@ def parse_whole_number(
     if type(value) is int and minimum <= value <= AMOUNT_MAX:
         return value  # what was read as one was spelled as one
     text = _spell_number(value)
-    if text is None or (isinstance(value, str) and not is_text):
+    is_quoted = isinstance(value, str) and not is_text
+    if text is None or (is_quoted and not _has_decimals(text)):
         hint = f"Write it without quotes; with -d: PATH:={text}" if _is_whole(text) else None
         raise _build_error(f"{name} {_show_value(value)} is not a number", name, hint)
     if not _is_whole(text):
@@ -128,6 +129,11 @@ def _show_value(value: object) -> str:
     from json import dumps
 
     return _truncate(dumps(value))
+
+
+def _has_decimals(text: str) -> bool:
+    whole, dot, decimals = text.partition(".")
+    return dot != "" and f"{whole}{decimals}".isdecimal()
 
 
 def _truncate(text: str) -> str:

@@ -284,8 +284,7 @@ def _hint_forbidden(call: Call, code: str | None) -> str:
     if code == "secret_key_required":
         return CODES[code].hint
     needed = permission(call)
-    named = f" It needs {needed}." if needed else ""
-    return f"The key's permissions do not cover this call.{named} Use a key that has it."
+    return f"Use a key whose permissions {f'include {needed}' if needed else 'cover this call'}"
 
 
 # What the service may call a code that the specification does not show.

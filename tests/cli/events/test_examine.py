@@ -139,6 +139,8 @@ def test_signs_with_the_secret_that_is_meant(
     first, second = (svc.ok(*listen, kind) for kind in ("order.paid", "refund.failed"))
     several = run(svc, handler)
     assert (several.code, several.error["param"]) == (2, "--endpoint")
+    for each, gets in ((first, "order.paid"), (second, "refund.failed")):
+        assert f"--endpoint {each['endpoint']} ({gets})" in several.error["message"]
     NotingHandler.secret = first["secrets"][0]
     assert run(svc, handler, "--endpoint", first["endpoint"]).code == 0
     other = run(svc, handler, "--endpoint", second["endpoint"], "-o", "human")

@@ -489,6 +489,8 @@ def test_lint_fails_a_build_and_names_what_is_wrong(svc: Svc, sandbox: Sandbox) 
     api(sandbox.port, "POST", "/v1/orders", ORDER)
     found = svc("sandbox", "lint")
     assert (found.code, found.error["code"]) == (11, "lint_findings")
+    kinds = len(json.loads(found.out)["findings"])
+    assert found.error["message"].startswith(f"{kinds} kinds of mistakes were found")
     rules = {each["rule"] for each in json.loads(found.out)["findings"]}
     assert {"post_without_key", "no_version"} <= rules
     told = svc("sandbox", "lint", env={"SVC_OUTPUT": "human"})

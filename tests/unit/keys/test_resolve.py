@@ -264,7 +264,7 @@ def test_plain_http_to_another_machine_is_refused(key_of: Resolve, fake: FakeKey
         with pytest.raises(UsageError, match="would carry the key in clear") as caught:
             key_of(settings(base_url="http://api.example.com"), env)
         assert caught.value.exit_code == ExitCode.USAGE
-        assert "SVC_API_KEY=sk_test_sandbox" in (caught.value.hint or "")
+        assert "svc help sandbox" in (caught.value.hint or "")
     assert fake.calls == []
     public = {"SVC_API_KEY": "sk_test_sandbox"}
     assert key_of(settings(base_url="http://svc:4242"), public).source == "SVC_API_KEY"

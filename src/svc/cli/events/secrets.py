@@ -21,6 +21,7 @@ from svc.state import Database
 
 SECRETS_MAX: Final = 2  # while one is being replaced (promise R48)
 _OF_LOG: Final = "log_"
+_NAMED_MAX: Final = 4  # endpoints in one error
 _MOST_READ: Final = 4  # some keyrings ask for each item
 
 
@@ -142,10 +143,22 @@ def signing_secrets(
         else "There is no signing secret to sign with.",
         code="secret_missing",
         param="--endpoint" if known else None,
-        hint=f"Name one: --endpoint ID, or set {SIGNING_VARIABLE}"
+        hint=f"{_name_endpoints(session)}, or set {SIGNING_VARIABLE}"
         if known
         else f"Set {SIGNING_VARIABLE}, or pipe it in: {piping}",
     )
+
+
+def _name_endpoints(session: Session) -> str:
+    """How to name one of the endpoints that are known here, each with what it gets."""
+    ours = _select_ours(session, every_endpoint(session.state()))
+    found = {
+        one.id: one.events[0] if len(one.events) == 1 else f"{len(one.events)} event types"
+        for one in ours
+        if not one.id.startswith(_OF_LOG)
+    }
+    shown = [f"--endpoint {name} ({gets})" for name, gets in found.items()][:_NAMED_MAX]
+    return f"Name one: {' or '.join(shown)}"
 
 
 def endpoint_of_log(name: str) -> str:

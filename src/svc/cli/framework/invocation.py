@@ -318,11 +318,19 @@ def usage_error_of(error: Any, argv: Sequence[str]) -> UsageError:
             return UsageError(message, hint=meant)
     wrong = str(getattr(error, "option_name", None) or "")
     if not hasattr(error, "possibilities"):  # else it is an option that there is not
-        complained = param or wrong or None
-        return UsageError(
-            message, param=complained, hint=f"See its arguments and options: {where} --help"
-        )
+        hint = _say_where_ids_are(error) or f"See its arguments and options: {where} --help"
+        return UsageError(message, param=param or wrong or None, hint=hint)
     return refuse_option(error, argv, _word_after(argv, wrong))
+
+
+def _say_where_ids_are(error: Any) -> str | None:
+    """The command that lists the ids of which one is missing; None for anything else."""
+    above = error.ctx.parent if getattr(error, "ctx", None) is not None else None
+    is_missing = str(error.message).startswith("Missing ") or not error.message
+    if is_missing and _param_of(getattr(error, "param", None)) == "ID" and above is not None:
+        listing = getattr(above.command, "commands", {}).get("list")
+        return f"{above.command_path} list shows the ids" if listing is not None else None
+    return None
 
 
 def _in_our_words(error: Any, where: str, param: str | None) -> str:

@@ -139,9 +139,9 @@ def lint(session: Session) -> None:
         session.out.line(f"{each['rule']} ({each['count']}): {each['message']}")
         session.out.line(f"  {', '.join(each['examples'])}")
     if found.data["findings"]:
-        raise CheckFailed(
-            f"{len(found.data['findings'])} kinds of mistakes were found.", code="lint_findings"
-        )
+        kinds = len(found.data["findings"])
+        told = "1 kind of mistake was" if kinds == 1 else f"{kinds} kinds of mistakes were"
+        raise CheckFailed(f"{told} found.", code="lint_findings")
     session.out.note(
         f"Nothing was found in {found.data['requests']} requests"
         f" and {found.data['deliveries']} deliveries."

@@ -126,8 +126,9 @@ def status(word: str) -> Cell:
 def _format_kind(value: object, field: ViewField, record: Record, screen: Screen) -> Cell | None:
     if field.kind == "money":
         return _money(value, field, record)
-    if field.kind == "time":
-        return _time(value, _clock(field, record, screen), screen)
+    if field.kind in ("time", "second"):
+        found = _time(value, _clock(field, record, screen), screen)
+        return found and _to_the_second(found) if field.kind == "second" else found
     if field.kind == "deadline":
         return _deadline(value, _clock(field, record, screen), screen)
     if field.kind == "duty_rate":
@@ -167,6 +168,14 @@ def _time(value: object, now: float, screen: Screen) -> Cell | None:
         hint=distance(moment, now),
         whole=True,
     )
+
+
+def _to_the_second(found: Cell) -> Cell:
+    """A time whose short form has its seconds, and the year only if it is another."""
+    day, clock, zone = found.text.split(" ")
+    date = day if found.brief.startswith(day) else found.brief[: len("01 Oct")]
+    short = f"{date} {clock}{'Z' if zone == 'UTC' else ''}"
+    return found._replace(listed=short, brief=short)
 
 
 def _deadline(value: object, now: float, screen: Screen) -> Cell | None:

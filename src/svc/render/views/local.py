@@ -122,7 +122,7 @@ VIEWS: Final = {
                 "steps",
                 "Steps",
                 columns=(
-                    ViewField("time", "When", "time"),
+                    ViewField("time", "When", "second"),
                     ViewField("what", "What"),
                 ),
             ),
@@ -130,6 +130,26 @@ VIEWS: Final = {
                 "gaps",
                 "Missing",
                 columns=(ViewField("what", "What"),),
+            ),
+        ),
+    ),
+    "state": View(
+        title="State",
+        fields=(
+            ViewField("file", "File", "id"),
+            ViewField("bytes", "Bytes", "number"),
+            ViewField("free_bytes", "Free bytes", "number"),
+            ViewField("log_bytes", "Log bytes", "number"),
+        ),
+        parts=(
+            Part(
+                "kinds",
+                "What it holds",
+                columns=(
+                    ViewField("name", "What", "id"),
+                    ViewField("rows", "Rows", "number"),
+                    ViewField("bytes", "Bytes", "number"),
+                ),
             ),
         ),
     ),

@@ -14,6 +14,7 @@ FieldKind = Literal[
     "duty_rate",
     "money",
     "time",
+    "second",
     "deadline",
     "status",
     "guarantee",
@@ -31,7 +32,8 @@ class ViewField:
 
     Attributes:
         path: dotted, or a tuple of its parts where a key may contain a dot.
-        kind: the format. A `counter` that is zero is not shown.
+        kind: the format. A `counter` that is zero is not shown; a `second` is a time that lists
+            show with its seconds.
         rank: which columns of a list are dropped where there is no room: never one of rank 0, and
             the highest rank first.
         currency: the path of the currency of a `money` field, in this object or the outer one.
