@@ -17,6 +17,7 @@ from svc.errors import LocalError, system_words, translate_errors
 
 T = TypeVar("T")
 
+TEMPORARY_FULL: Final = "temporary_full"  # the code of a LocalError
 _GROUP: Final = 256  # records that are written and read at once
 _MEMORY_MAX: Final = 4 * 1024 * 1024  # bytes; what is more goes to the disk
 _WIDTH: Final = 16  # bytes of a digest
@@ -89,7 +90,8 @@ class Spool(Sequence[T]):
         end = self._ends[-1] + len(data)
         with translate_errors(OSError, _not_kept):
             if end > _MEMORY_MAX and isinstance(self._file, io.BytesIO):
-                self._file = _file_without_name(self._file.getbuffer())
+                with self._file.getbuffer() as kept:  # released where there is no room as well
+                    self._file = _file_without_name(kept)
             self._file.seek(self._ends[-1])
             self._file.write(data)
         self._ends.append(end)
@@ -106,7 +108,7 @@ def _file_without_name(data: memoryview) -> BinaryIO:
 def _not_kept(error: OSError) -> LocalError:
     return LocalError(
         f"The folder for temporary files cannot be used: {system_words(error)}.",
-        code="temporary_full",
+        code=TEMPORARY_FULL,
         hint="Free some space there, or name another folder by the variable TMPDIR",
     )
 

@@ -41,6 +41,21 @@ def test_what_was_added_is_read_in_any_order(
     ]
 
 
+def test_what_a_folder_had_no_room_for_ends_without_a_word(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is closed although the error is still looked at; the interpreter would report it else."""
+
+    def full(data: memoryview) -> None:  # as the error's traceback holds it
+        raise OSError(28, f"no room for {len(data)} bytes")
+
+    monkeypatch.setattr(spool, "_MEMORY_MAX", 0)
+    monkeypatch.setattr(spool, "_file_without_name", full)
+    kept = Spool(SpooledRecord._make, 1)
+    with pytest.raises(LocalError) as refused:
+        kept.append(record(0))
+    kept.__del__()
+    assert refused.value.code == "temporary_full"
+
+
 def test_a_folder_without_room_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     """With the way out; what was read of the rows by then is not sent."""
     monkeypatch.setattr(spool, "_MEMORY_MAX", 0)

@@ -19,6 +19,7 @@ from svc.sandbox.parameters.problems import Problem, build_late, internal
 from svc.sandbox.store.documents import compact
 from svc.sandbox.store.sqlite import DISK_FULL
 from svc.service.facts import REQUEST_BODY_MAX, SANDBOX_STATE_MAX
+from svc.system.spool import TEMPORARY_FULL
 
 _log: Final = logging.getLogger(__name__)
 AsgiScope = MutableMapping[str, Any]
@@ -170,7 +171,7 @@ def failure(error: Exception, what: str) -> Problem:
     """
     if isinstance(error, Problem):
         return error
-    if isinstance(error, LocalError) and error.code == DISK_FULL:
+    if isinstance(error, LocalError) and error.code in (DISK_FULL, TEMPORARY_FULL):
         _log.error("%s was not carried out: %s", what, error.message)
         return Problem(507, "storage_full", f"{error.message} Nothing was done; free some space.")
     _log.error("%s broke", what, exc_info=error)

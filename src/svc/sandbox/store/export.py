@@ -145,6 +145,8 @@ def _restore_table(
             check(row)
             store.write(sql, *(_value(table, name, row[name]) for name in names))
         except (LocalError, ValueError, UnicodeError, RecursionError) as error:
+            if isinstance(error, LocalError) and error.code == sqlite.DISK_FULL:
+                raise  # another one would not fit either
             raise unfit(f"row {number} of {table} does not fit ({_reason(error)})") from error
 
 

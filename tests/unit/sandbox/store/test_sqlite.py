@@ -1,6 +1,8 @@
 """The sandbox's file: durable, private, and never anybody else's."""
 
 import contextlib
+import errno
+import os
 import sqlite3
 import stat
 from collections.abc import Callable
@@ -13,6 +15,7 @@ from support.sandbox_calls import AsgiSandbox
 from svc.errors import LocalError
 from svc.sandbox.store import export, sqlite
 from svc.sandbox.store.sqlite import Store
+from svc.system import spool
 
 
 @pytest.fixture
@@ -151,6 +154,33 @@ def test_every_table_has_a_check_of_its_rows_before_it_is_restored() -> None:
         export.check_of("a_new_table", ())
 
 
+def test_full_folder_for_temporary_files_is_said_in_words(
+    make_sandbox: Callable[..., AsgiSandbox], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """There the rows of an import are kept until all have come; nothing was done."""
+
+    def full(*_: Any, **__: Any) -> Any:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    sandbox = make_sandbox()
+    monkeypatch.setattr("tempfile.TemporaryFile", full)
+    monkeypatch.setattr(spool, "_MEMORY_MAX", 0)
+    rows = [{"id": str(number)} for number in range(1000)]
+    refused = sandbox.control("/import", {"upload": "a", "table": "docs", "rows": rows})
+    assert (refused.status, refused.code) == (507, "storage_full")
+    assert "no space left on device. Nothing was done" in refused.json["message"]
+
+
+def with_many_orders(state: dict[str, Any]) -> dict[str, Any]:
+    docs = state["tables"]["docs"]
+    order = next(row for row in docs if row["kind"] == "order")
+    for number in range(1000):
+        name = f"ord_{number:024}"
+        body = order["body"].replace(order["id"], name)
+        docs.append({**order, "seq": 10_000 + number, "id": name, "body": body})
+    return state
+
+
 def test_full_disk_is_said_in_words(
     make_sandbox: Callable[..., AsgiSandbox],
     monkeypatch: pytest.MonkeyPatch,
@@ -178,8 +208,11 @@ def test_full_disk_is_said_in_words(
         assert "Nothing was done" in full.json["message"]
         done = sum(answer.status == 200 for answer in answers)
         assert len(sandbox.get("/v1/orders", limit=100).json["data"]) == done
-        control = sandbox.control("/events/trigger", {"type": "order.paid"})
-        assert (control.status, control.code) == (507, "storage_full")
+        state = with_many_orders(sandbox.control("/export", method="GET").json)
+        for called, sent in (("/events/trigger", {"type": "order.paid"}), ("/import", state)):
+            control = sandbox.control(called, sent)
+            assert (control.status, control.code) == (507, "storage_full")
+        assert len(sandbox.get("/v1/orders", limit=100).json["data"]) == done
         told = [record for record in caplog.records if "is full" in record.getMessage()]
         assert len(told) > len(answers) - done
         assert not any(record.exc_info for record in told)
