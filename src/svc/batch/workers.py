@@ -20,7 +20,7 @@ from svc.client.operations import failure_of
 from svc.clock import Clock
 from svc.delivery.journal.entry import Settled, Stored
 from svc.delivery.rows import RowEnd, RowJob, classify_error, classify_reply, classify_unsent
-from svc.delivery.send import send_recorded
+from svc.delivery.send import send_intent
 from svc.errors import Conflict, SvcError
 from svc.redaction import one_line
 from svc.system import signals
@@ -251,7 +251,7 @@ class Workers:
             return RowEnd(job, Settled("not_sent"), "not_sent", error=passed)
         is_claimed_by_other = partial(self._created.is_claimed_by_other, job.intent.stored)
         return classify_reply(
-            job, send_recorded(client, job.intent, (job.call, job.prepared), is_claimed_by_other)
+            job, send_intent(client, job.intent, (job.call, job.prepared), is_claimed_by_other)
         )
 
     def _wait(self, seconds: float) -> None:

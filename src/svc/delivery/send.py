@@ -1,7 +1,7 @@
 """Sends a POST: records it before, settles it afterwards (promises R2, R10, R70).
 
 Every POST goes through here: a single command by `send_new` (`cli.framework.delivering`), `svc
-requests resume` by `deliver`, a row of a batch by `send_recorded` (`batch.workers`). In between
+requests resume` by `deliver`, a row of a batch by `send_intent` (`batch.workers`). In between
 `Client.deliver` sends. Where a money limit applies, a `ChargeReader` reads the amount before. After
 the last attempt `record_outcome` settles the request: a `Sent`, or the error with the journal's id
 and the command that continues. Single POSTs work with a `Sender`, which `cli.framework.delivering`
@@ -434,7 +434,7 @@ def _is_exact(asked: NewIntent, intent: Intent, now: float) -> bool:
     )
 
 
-def send_recorded(
+def send_intent(
     client: Client, intent: Intent, request: tuple[Call, Prepared], is_other: IsClaimedByOther
 ) -> Reply:
     """Sends a recorded request, as `restore_call` returns it; raises as `Client.deliver`."""
@@ -457,7 +457,7 @@ def _send(sender: Sender, intent: Intent) -> Reply | SvcError:
 
     try:
         request = restore_call(intent.stored, sender.base_url)
-        reply = send_recorded(sender.client, intent, request, is_claimed_by_other)
+        reply = send_intent(sender.client, intent, request, is_claimed_by_other)
     except SvcError as error:
         return adapt_to_journal(sender, intent, error)
     sender.note_done(reply.data)
