@@ -47,7 +47,11 @@ def watch_errors(kind: type[Any]) -> None:
     @wraps(made)
     def init(self: Any, *words: Any, **told: Any) -> None:
         made(self, *words, **told)
-        if self.code and not (isinstance(self, SvcError) and self.status is not None):
+        if (
+            self.code
+            and self.code.islower()
+            and not (isinstance(self, SvcError) and self.status is not None)
+        ):
             assert self.code in SHAPES["error"], f"shapes.txt has no code {self.code}"
             said = f"{self.message} {told.get('hint', '')}"
             assert not _BLANK.search(said.removesuffix(" None")), said

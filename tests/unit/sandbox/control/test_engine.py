@@ -50,6 +50,7 @@ class ControlClient:
         content = {"json": body} if body else {}
         answer = await self.client.request(method, "/_sandbox" + path, **content)  # type: ignore[arg-type]
         error = answer.json()
+        assert "None" not in error["message"], error
         return answer.status_code, error["type"], error["code"], error.get("param")
 
     def _answer(self, answer: httpx.Response) -> Any:
