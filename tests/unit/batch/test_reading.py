@@ -259,6 +259,8 @@ def test_lines_of_json_are_rows() -> None:
         ("a.CSV", b"", "csv"),
         ("a.ndjson", b"amount\n1", "ndjson"),
         ("a.jsonl", b"", "ndjson"),
+        ("a.json", b"[]", "ndjson"),
+        ("a.TSV", b"{", "csv"),
         ("a.txt", b' \n{"a":1}', "ndjson"),
         ("a", b"amount\n1", "csv"),
         ("-", b"amount\n1", "ndjson"),
