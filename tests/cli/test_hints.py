@@ -50,6 +50,7 @@ NEXT = {
     "orders list --limit 500": "--max 500",
     "requests resume": "svc requests resume needs ID. Next: svc requests list shows the ids",
     "post /v1/refunds -d payment=pay_1 -d amount=1.5": "amount '1.5' is not a whole number.",
+    "orders list --metadata ref=A-1": "--query finds with --all: svc orders list --help",
     "logs tail": "Next: svc sandbox requests",
     "auth status": "Next: svc whoami",
     "api /v1/orders": "Next: svc get /v1/orders",

@@ -151,8 +151,13 @@ class Output:
             self._more(f"Next page: {next_command}")
 
     def _more(self, words: str) -> None:
-        """Prints that there is more: below a table, on stderr for CSV; JSON has `has_more`."""
-        if self.format != "human" or self._search:
+        """Prints that there is more: below a table, on stderr for CSV; JSON has `has_more`.
+
+        The result of a query has not, and a sum over one page looks like one over all.
+        """
+        if self._search:
+            self.hint(f"The query has seen this page only. {words}")
+        elif self.format != "human":
             if self.format != "json":
                 self.hint(words)
         elif not self.quiet:

@@ -197,6 +197,12 @@ RESOURCE: Final = Resource(
             permission="payments",
             refuses=("capture_not_allowed", "order_unexpected_state", "amount_too_large"),
         ),
-        Action("list", "List orders, newest first.", "--status paid --all -o csv"),
+        Action(
+            "list",
+            "List orders, newest first.",
+            "--status paid --all -o csv",
+            more="An order is found by what it holds, as by metadata, with --query over all pages."
+            "\n\n$ svc orders list --all --query \"[?metadata.ref=='A-1002']\"",
+        ),
     ),
 )

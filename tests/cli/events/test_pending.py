@@ -15,7 +15,7 @@ import pytest
 
 from support.listeners import Listen, Pay, Running
 from support.listening import OK, Received, TargetServer, status_line
-from support.running import Svc
+from support.running import Sandbox, Svc
 from support.servers.certificates import Authority, TlsServer
 from support.suite.patience import WAIT_SECONDS, until
 
@@ -397,3 +397,17 @@ def test_a_ca_bundle_holds_for_targets_of_listeners_and_replays(
     refused, *taken = found
     assert all("--ca-bundle FILE, or --insecure-target" in one["error"] for one in refused)
     assert [one["status"] for each in taken for one in each] == [200] * 4
+
+
+def test_events_of_a_sandbox_that_runs_at_another_port_by_now_are_named(
+    waiting: int, svc: Svc, sandbox: Sandbox
+) -> None:
+    """An inbox of the new address is empty, and looked as if nothing were owed to anybody."""
+    elsewhere = ("--base-url", "http://127.0.0.1:9", "-o", "human")
+    told = f"svc events inbox --pending --base-url {sandbox.url}"
+    for argv in (("events", "inbox"), REPLAY):
+        assert told in " ".join(svc(*argv, *elsewhere).err.split())
+    assert "--base-url" not in svc("events", "inbox", "-o", "human").err
+    with TargetServer(port=waiting):
+        assert svc(*REPLAY).code == 0
+    assert "still to be" not in svc("events", "inbox", *elsewhere).err

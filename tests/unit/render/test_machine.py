@@ -98,6 +98,16 @@ def test_json_page_is_the_list_object_unchanged(printed: Any, samples: Any) -> N
     assert output.err == ""
 
 
+@pytest.mark.parametrize("form", ["json", "ndjson", "human"])
+def test_query_over_one_page_of_several_says_so(printed: Any, form: Any) -> None:
+    """The result has no `has_more`: a sum over the first 25 refunds looked like one over all."""
+    output = printed(form, query="sum(data[].amount)")
+    data = {"object": "list", "data": [{"id": "rf_1", "amount": 5}], "has_more": True}
+    output.output.answer(json.dumps(data), data, next_command="svc refunds list")
+    assert output.out == "5\n"
+    assert output.err == "The query has seen this page only. Next page: svc refunds list\n"
+
+
 def test_ndjson_page_is_a_line_an_object_spelled_as_sent(printed: Any) -> None:
     """Numbers keep their spelling when a page is cut into lines."""
     text = f'{{"has_more":true,"object":"list","data":[{SPELLED} , {SPELLED}]}}'

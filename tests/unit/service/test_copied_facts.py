@@ -37,7 +37,10 @@ NAMED = {
         "payment warnings",
         "names of svc's own summary; a file of refunds that names orders in place of payments",
     ),
-    "cli/timeline.py": ("amount_refunded", "names of svc's own timeline"),
+    "cli/timeline.py": (
+        "amount_refunded payment",
+        "names of svc's own timeline; what leads to what",
+    ),
     "render/views/local.py": ("amount_refunded", "names of svc's own timeline"),
     "cli/commands/values.py": (
         "card country paid payment visa",

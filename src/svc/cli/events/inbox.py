@@ -63,6 +63,16 @@ def entry_of(archive: InboxHistory, event_id: str) -> InboxEntry:
     return entry
 
 
+def tell_elsewhere(session: Session, archive: InboxHistory) -> None:
+    """Says to people where nothing was found that events of another address of theirs wait."""
+    origin = archive.find_origin_waiting() if session.format == "human" else None
+    if origin is not None:
+        session.out.hint(
+            f"Events that came from {origin} are still to be forwarded: "
+            f"svc events inbox --pending --base-url {origin}"
+        )
+
+
 # Given to the app: Typer takes no docstring of a callback whose app has no help.
 app = make_app(
     """Show what was received, the newest first. Every delivery in it was verified.
@@ -109,6 +119,8 @@ def inbox(
     shown = _note_states(islice(found, min(most, sys.maxsize)), states)
     session.out.stream(shown, kind="kept_delivery")
     _tell_reset(session, states)
+    if not states:
+        tell_elsewhere(session, archive)
     if session.format == "human" and next(found, None) is not None:
         session.out.hint(f"Only the newest {most} are shown; --max shows more.")
     waiting = InboxFilter(type_, since=start, pending=True, meets=meets)

@@ -13,7 +13,7 @@ from functools import cache
 from typing import Final
 
 from svc.api_keys import SIGNING_VARIABLE
-from svc.cli.events.inbox import archive_of, entry_of, scope_of
+from svc.cli.events.inbox import archive_of, entry_of, scope_of, tell_elsewhere
 from svc.cli.events.options import WHERE, check_targets, condition, refuse_formats
 from svc.cli.events.screen.ndjson import JsonRecords
 from svc.cli.events.screen.printer import ForwardLines, forwards_of
@@ -114,6 +114,8 @@ def replay(session: Session, arguments: ReplayArguments) -> None:
     if refused:
         raise _not_taken(refused, job.events, job.unsent)
     _tell_end(session, job.events, arguments.times, pending=arguments.pending)
+    if arguments.pending and not job.events:
+        tell_elsewhere(session, archive)
 
 
 def _refuse_together(arguments: ReplayArguments) -> None:

@@ -421,6 +421,8 @@ def refuse_option(error: Any, argv: Sequence[str], value: str | None) -> UsageEr
     line = option_for(context, value) if value else None
     if line is None and len(near) == 1:
         line = join(("svc", *correct_options(context.command, argv)))
+    if line is None and not near and "--starting-after" in known:
+        line = f"What a list has no option for, --query finds with --all: {where} --help"
     return UsageError(
         message, param=wrong, hint=line or f"See its arguments and options: {where} --help"
     )

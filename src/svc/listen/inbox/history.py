@@ -8,7 +8,7 @@ by `sqlite` instead.
 import fnmatch
 import json
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from heapq import merge
 from itertools import groupby
 from typing import Any, Final, NamedTuple
@@ -24,6 +24,10 @@ from svc.state import Database, Row
 
 _PAGE: Final = 200
 _ABOUT_MOST: Final = 1_000
+_ORIGINS: Final = (
+    "SELECT origin FROM listeners WHERE profile = ? AND mode = ? AND origin <> ?"
+    " GROUP BY origin ORDER BY MAX(id) DESC LIMIT 8"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,6 +172,18 @@ class InboxHistory:
         """Returns the entry of one event, the newest if several listeners have it."""
         rows = self._state.rows(_BY_ID, (*self._whose.values, event_id, event_id, 1))
         return entry_from(rows[0]) if rows else None
+
+    def find_origin_waiting(self) -> str | None:
+        """The latest other origin of the profile and mode whose events are still to be forwarded.
+
+        A sandbox that is started again on another port is one.
+        """
+        profile, mode, origin, _ = self._whose.values
+        for row in self._state.rows(_ORIGINS, (profile, mode, origin)):
+            there = InboxHistory(self._state, replace(self._whose, origin=row["origin"]))
+            if next(there.entries(InboxFilter(pending=True)), None) is not None:
+                return str(row["origin"])
+        return None
 
     def about(self, object_ids: Sequence[str]) -> list[InboxEntry]:
         """Returns the entries of these objects, the oldest first."""
