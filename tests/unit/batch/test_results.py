@@ -74,6 +74,20 @@ def test_a_finished_file_has_every_row_once_in_order(path: Path) -> None:
     assert [one["id"] for one in found] == [None, "rf_2", None, None, None]
 
 
+def test_a_later_run_reads_every_fact_of_a_line(path: Path) -> None:
+    """R116: by them it knows a row again, whatever has become of the journal."""
+    told = {"idempotency_key": "k", "request": "rq_1", "likeness": "l", "row_id": "r", "id": "rf_1"}
+    told |= {"world": "w", "key_fingerprint": "f", "about": "a"}
+    with Results(path, OURS) as results:
+        results.begin([line(3, "unknown", first_sent="2026-10-01T09:00:00Z", **told)])
+        results.finish()
+    with Results(path, OURS) as results:
+        [found] = results.read_past().lines
+    assert found == Evidence(
+        *(Known.UNKNOWN, "", "k", 1790845200.0, None, "rf_1", "rq_1", "w", "f", "l", 3, "r", "a")
+    )
+
+
 def test_a_reader_never_sees_half_a_line(path: Path) -> None:
     """R66: at every moment the file is as it was, or ends with a whole line."""
     with Results(path, OURS) as results:

@@ -47,8 +47,7 @@ class KeptConnection(asyncio.Protocol):
     def eof_received(self) -> bool:
         if self._asked:
             self._http.receive_data(b"")
-            self._tell()
-        return False  # the transport closes itself
+        return False  # the transport closes itself, and `connection_lost` tells it
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._lost = exc if isinstance(exc, OSError) else ConnectionResetError("closed")

@@ -4,6 +4,7 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, suppress
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -14,7 +15,7 @@ from svc.config.limits import parse_limits
 from svc.delivery.journal import journal
 from svc.delivery.journal.entry import Charge, Intent, Scope, settle_by_error
 from svc.delivery.journal.journal import KEPT_SECONDS, Journal
-from svc.delivery.journal.limits import LimitReachedError, LimitRules
+from svc.delivery.journal.limits import LimitReachedError, LimitRules, read_stated_charge
 from svc.delivery.journal.sender_locks import SenderLocks
 from svc.errors import RateLimited
 from svc.state import Database
@@ -344,3 +345,26 @@ def run_in_processes(count: int, work: Callable[[], int]) -> list[int]:
     os.close(write)
     os.close(read)
     return [os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children]
+
+
+@pytest.mark.parametrize(
+    ("path", "encoding", "body", "charge"),
+    [
+        ("/v1/payouts", "json", b'{"amount":5,"currency":"EUR"}', Charge(5, "EUR")),
+        ("/v1/payouts", "form", b"amount=5&currency=EUR", Charge(5, "EUR")),
+        ("/v1/refunds", "json", b'{"amount":5,"currency":"EUR"}', Charge(5)),
+        ("/v1/disputes/dp_1/accept", "json", b'{"amount":5}', Charge()),
+        ("/v1/payouts", "json", b'{"amount":-5}', Charge()),
+        ("/v1/payouts", "json", b'{"amount":true,"currency":5}', Charge()),
+        ("/v1/payouts", "json", b'{"amount":', Charge()),
+        ("/v1/payouts", "form", b"amount=\xff", Charge()),
+        ("/v1/payouts", "json", b"[]", Charge()),
+        ("/v1/nothing", "json", b'{"amount":5}', Charge()),
+    ],
+)
+def test_what_a_request_says_that_it_moves(
+    path: str, encoding: str, body: bytes, charge: Charge
+) -> None:
+    """Of its own bytes; what cannot be read or trusted is unknown, and never nothing."""
+    kept: Any = SimpleNamespace(path=path, encoding=encoding, body=body)
+    assert read_stated_charge(kept) == charge

@@ -136,3 +136,17 @@ def test_reader_survives_anything(data: bytes, cut: int) -> None:
         for piece in filter(None, (data[:cut], data[cut:])):
             if isinstance(reader.feed(piece), HttpRequest):
                 return
+
+
+def test_what_comes_behind_a_request_waits_for_its_answer() -> None:
+    """In however many pieces; its number of bytes is told, by which a sender is cut."""
+    reader = RequestReader(allow, 1000, 1000)
+    one = b"POST /%d HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\n\r\nx"
+    first = reader.feed(one % 1)
+    assert first is not None
+    assert [reader.hold((one % 2)[:20]), reader.hold((one % 2)[20:])] == [20, len(one % 2)]
+    assert reader.answer(200)[1]
+    second = reader.next()
+    assert second is not None
+    assert (first.head.target, second.head.target) == (b"/1", b"/2")
+    assert reader.next() is None
