@@ -59,6 +59,14 @@ def test_an_empty_id_asks_for_the_variable(argv: tuple[str, ...]) -> None:
     assert "is a variable empty?" in result.error["message"]
 
 
+def test_a_text_may_be_empty() -> None:
+    """A field's value is the service's to judge, and a fault's answer may have no body."""
+    sent = shown("disputes", "update", "dp_1", "--tracking-number", "")
+    assert sent["body"] == "evidence%5Btracking_number%5D="
+    fault = ("sandbox", "fault", "add", "--status", "502", "--body", "")
+    assert inside(*fault, env=NOWHERE).code == 8  # it is sent
+
+
 def test_an_id_with_blanks_inside_is_refused() -> None:
     """Two ids, or a sentence, are not sent as one."""
     for argv in (

@@ -204,13 +204,15 @@ def refuse_repeated(order: Sequence[Any]) -> None:
 def refuse_blank(given: Mapping[str, Any], parameters: Sequence[Any]) -> None:
     """Refuses an option that is given without a value: a variable of the script may be empty.
 
-    Left out in silence it would list all objects in place of some, or wait for nothing.
+    Left out in silence it would list all objects in place of some, or wait for nothing. A TEXT may
+    be empty: it is a field's value, or the body of a fault.
 
     Raises:
         UsageError: the value of an option has no character but blanks.
     """
     for each in parameters:
-        typed = given.get(each.name) if each.param_type_name == "option" else None
+        is_text = str(each.metavar or "").startswith("TEXT")
+        typed = None if is_text or each.param_type_name != "option" else given.get(each.name)
         values = typed if isinstance(typed, list) else [typed]
         if any(isinstance(value, str) and not value.strip() for value in values):
             from svc.client.call import build_blank_error
