@@ -224,10 +224,16 @@ class Months:
         self.world.machine.wait(31 * 24 * _HOUR)
         one.label = f"l{self._labels}"
         self.world.machine.note("next occasion", one.name, one.label)
+        if self._random.random() < 0.3:
+            self._by_hand(one)
 
     def _by_hand(self, one: SimBatch) -> None:
-        """A row that is told as not done is done by a single command, and stays in the file."""
-        if 0 not in one.knows or one.label not in one.first or one.is_cut:
+        """A row that is told as not done is done by a single command, and stays in the file.
+
+        Or one is, just before the first run of an occasion, which nothing may kill then.
+        """
+        is_first = one.label not in one.first and self._hurt == 0.0
+        if not is_first and (0 not in one.knows or one.label not in one.first or one.is_cut):
             return
         row = self._random.choice(one.rows)
 
@@ -240,7 +246,9 @@ class Months:
             self._by_hand_for = one.label
             row.by_hand = one.is_apart = True
             one.knows, one.is_cut = {0}, True  # until the next run writes it into its results file
-            self._command(f"refunds create {row.body}", 0, command)
+            process = self._command(f"refunds create {row.body}", 0, command)
+            if is_first and process.code in (0, 7):
+                self._run(one, 0)
 
     def _lose_journal(self, one: SimBatch) -> None:
         """Of one machine; what its results files tell is left."""
