@@ -27,6 +27,7 @@ from svc.errors import LocalError, system_words, translate_errors
 from svc.system import files
 
 _PIECE: Final = 1_000  # lines that are written at once
+_LEFT_SECONDS: Final = 3600
 RESULTS_ENDING: Final = ".results.ndjson"
 _ELSEWHERE: Final = "Free some space, or name another file with --results"
 _ANEW: Final = "run the same command again: done rows are skipped, and the file is written anew"
@@ -159,8 +160,8 @@ class Results:
         self._ids = (batch.id,) if batch.label else (batch.id, batch.old_id)
         self._label, self._mode = batch.label, batch.scope.mode
         self._read: os.stat_result | None = None
-        # Of this batch alone, which one process runs at a time.
-        self._fresh = path.with_name(f".{batch.id}.part")
+        # Of this run alone: on a shared folder another machine may run the batch at this moment.
+        self._fresh = path.with_name(f".{batch.id}.{os.urandom(4).hex()}.part")
         self._force = False
         self._lines: _WholeLines | None = None
         self._opened: list[BinaryIO] = []
@@ -311,6 +312,14 @@ class Results:
             self._write(lines)
             self._publish()
 
+    def _remove_left(self) -> None:
+        """Removes what runs that were killed while they began have left an hour ago or more."""
+        now = self._fresh.stat().st_mtime
+        for old in self._fresh.parent.glob(f".{self._import_id}.*.part"):
+            with suppress(OSError):  # another run removes it
+                if now - old.stat().st_mtime >= _LEFT_SECONDS:
+                    old.unlink()
+
     def add(self, lines: Iterable[ResultLine]) -> None:
         """Appends the lines of rows that have ended; a row that has a line is skipped.
 
@@ -378,9 +387,9 @@ class Results:
 
     def _create(self) -> BinaryIO:
         self._unfinished = True
-        self._fresh.unlink(missing_ok=True)  # of a run that was killed
         handle = files.open_private(self._fresh, os.O_RDWR | os.O_CREAT | os.O_EXCL)
         self._opened.append(os.fdopen(handle, "w+b"))
+        self._remove_left()
         return self._opened[-1]
 
     def _publish(self) -> None:

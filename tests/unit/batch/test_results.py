@@ -104,7 +104,9 @@ def test_a_killed_run_leaves_what_had_ended(path: Path) -> None:
     killed = Results(path, OURS)
     killed.begin([])
     killed.add([line(1)])
-    (path.parent / f".{OURS.id}.part").write_text("half")
+    left = path.parent / f".{OURS.id}.0000.part"
+    left.write_text("half")
+    os.utime(left, (0, 0))
     for file in killed._opened:
         file.close()  # the process has ended
     with Results(path, OURS) as results:
@@ -114,6 +116,23 @@ def test_a_killed_run_leaves_what_had_ended(path: Path) -> None:
         results.finish()
     assert [one["id"] for one in read(path)] == ["rf_1"]
     assert [one.name for one in path.parent.iterdir()] == [path.name]
+
+
+def test_two_machines_that_begin_one_batch_at_once_leave_whole_files(path: Path) -> None:
+    """R66, R116: on a shared folder; each puts its own file in place, and the last one stays."""
+    with Results(path, OURS) as here, Results(path, OURS) as there:
+
+        def lines() -> Iterator[ResultLine]:  # while these are written the other one begins
+            here.begin([])
+            yield line(3)
+
+        there.begin(lines())
+        for results in (there, here):
+            results.add([line(1), line(2), line(3)])
+        for results in (there, here):
+            results.finish()
+        assert (here.failure, there.failure) == (None, None)
+    assert [one["row"] for one in read(path)] == [1, 2, 3]
 
 
 def test_a_file_that_vanishes_is_there_again_at_the_end(path: Path) -> None:
