@@ -6,6 +6,7 @@ that fails while the others stay what they were.
 
 import inspect
 from collections.abc import Callable, Iterable, Mapping
+from itertools import takewhile
 from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
@@ -340,9 +341,8 @@ class History:
             process = self._run(self._resuming(identifier, yes=True), account=owner)[0]
         # By a clock that was set back, an earlier request for the same seems to be a later one.
         came = row["first_sent_at"]
-        is_turned = any(
-            one["seq"] < row["seq"] and one["created_at"] > came + 1 for one in world.requests()
-        )
+        earlier = takewhile(lambda one: one["id"] != identifier, world.requests())
+        is_turned = any(one["first_sent_at"] > came + 1 for one in earlier)
         if is_turned and process.code == 6:
             return
         age = world.clock.now() - came
