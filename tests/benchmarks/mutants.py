@@ -417,13 +417,18 @@ class MutantsCopy(TreeCopy):
         folders = [f"tests/unit/{name}", *([f"tests/{name}"] if name.startswith("cli/") else [])]
         return [one for one in folders if (self.folder / one).is_dir()]
 
+    def _find_second(self, module: str) -> list[str]:
+        if module.startswith("cli/framework/"):  # held by each word of svc
+            return ["tests/cli"]
+        return [one for room in rooms_of(module) for one in self._second.get(room, [])]
+
     def ask(self, mutant: Mutant) -> str:
         """Makes a change and tells who notices it: "near", "far" or "second", and which test."""
         file = self.folder / SOURCE / mutant.module
         text = file.read_text(encoding="utf-8")
         near, far = self._choose(mutant)
         folders = self._find_folders(mutant.module)
-        second = [one for room in rooms_of(mutant.module) for one in self._second.get(room, [])]
+        second = self._find_second(mutant.module)
         for place, tests in (("near", near), ("near", folders), ("far", far), ("second", second)):
             skipped: list[str] = []
             while tests:
