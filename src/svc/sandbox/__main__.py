@@ -8,7 +8,7 @@ import json
 import os
 import sys
 
-from svc.errors import ExitCode, LocalError
+from svc.errors import ExitCode, LocalError, system_words
 from svc.sandbox.app import SandboxApp
 from svc.sandbox.options import LaunchOptions
 from svc.sandbox.process.records import RunRecord
@@ -22,6 +22,14 @@ def main(argument: str) -> int:
     except LocalError as error:
         _print({"failed": {"message": error.message, "code": error.code, "hint": error.hint}})
         return error.exit_code
+    except OSError as error:  # as of a full disk
+        import traceback
+
+        traceback.print_exc()
+        what = error.filename or "A file of the sandbox"
+        told = f"{what} cannot be used: {system_words(error)}."
+        _print({"failed": {"message": told, "code": None, "hint": None}})
+        return ExitCode.LOCAL
     return ExitCode.OK
 
 
