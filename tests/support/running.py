@@ -4,6 +4,7 @@ import importlib.util
 import io
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
@@ -22,6 +23,7 @@ from svc.completion.tree import Tree
 SECONDS: Final = 60.0
 # What needs a process: it runs until it is told to stop, starts others, or sends from many threads.
 APART: Final = frozenset("listen start stop quickstart checkout replay completion".split())
+_OPTION: Final = re.compile(r'"param": ?"(--[^"]+)"')
 NO_KEYRING: Final = "keyring.backends.fail.Keyring"
 
 
@@ -58,7 +60,7 @@ class Svc:
         ended = self.bytes(*argv, stdin=stdin.encode(), env=env)
         out, err = (_text(each) for each in (ended.out, ended.err))
         assert "Traceback" not in err, err
-        hold(out)
+        _hold_run(argv, out, err)
         return Result(ended.code, out, err)
 
     def bytes(self, *argv: str, stdin: bytes = b"", env: dict[str, str] | None = None) -> EndedRun:
@@ -103,8 +105,23 @@ class Inside(Svc):
             return super().__call__(*argv, stdin=stdin, env=env)
         result = inside(*argv, stdin=stdin.encode(), env=env)
         assert "Traceback" not in result.err, result.err
-        hold(result.out)
+        _hold_run(argv, result.out, result.err)
         return result
+
+
+def _hold_run(argv: Sequence[str], out: str, err: str) -> None:
+    """Holds what every run is to keep to: known names, and an option that is one in an error."""
+    hold(out)
+    named = _OPTION.search(err)
+    if named is not None and not any(word.startswith(named[1]) for word in argv):
+        assert named[1] in _option_names(), err
+
+
+@cache
+def _option_names() -> frozenset[str]:
+    tree = command_tree()
+    every = (one for command in tree.root.walk() for one in tree.options_of(command))
+    return frozenset(name for one in every for name in (*one.names, *one.negatives))
 
 
 def can_be_inside(argv: Sequence[str], env: Mapping[str, str]) -> bool:
