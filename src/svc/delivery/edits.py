@@ -5,8 +5,9 @@ done rows that are no longer in the file, `Reworded` with what was done outside 
 """
 
 from collections import defaultdict
+from collections.abc import Iterable, Mapping
 from itertools import chain
-from typing import Final
+from typing import Final, TypeAlias
 
 from svc.delivery.evidence import Evidence, Known, age_of
 from svc.delivery.gathering import EvidenceList, Selection
@@ -72,8 +73,7 @@ class Edits:
             return None
         number: int | None = None
         if row.subject:
-            found = self._by_subject.find(about_of(row.subject))
-            number = found[-1] if found else None
+            number = self._by_subject.find_last(about_of(row.subject))
         elif is_making(row.path):
             number = self._by_place.get(row.number)
         return None if number is None else self._evidence[number]
@@ -104,7 +104,7 @@ class Reworded:
 
     def __init__(self, facts: BatchFacts) -> None:
         self._encoding = facts.encoding
-        self._by_effect = defaultdict[str, list[Duplicate]](list)
+        self._by_effect: dict[str, RequestsOfEffect] = {}
         self._young: set[Duplicate] = set()
         self._told: dict[int, Duplicate] = {}  # by the place of the row
         self._told_apart: dict[int, Duplicate] = {}
@@ -113,33 +113,93 @@ class Reworded:
         for one in facts.moved:
             age = age_of(one.settled_at or 0.0, one.server_time, times.now, times.served)
             if age <= DUPLICATE_SECONDS and facts.may_be_here(one):
-                self._by_effect[one.effect].append(one)
+                self._by_effect.setdefault(one.effect, RequestsOfEffect()).add(one)
                 if age < EFFECT_OLD_SECONDS and one.done and one.batch is not None:
                     self._young.add(one)
 
     def see(self, place: int, row: BatchRow) -> None:
         """Pairs a row that is new in its batch with the nearest request of its effect."""
         self._count += 1
-        found = self._by_effect and self._by_effect.get(effect_of(row.subject, row.amount))
-        if not found:
+        requests = self._by_effect and self._by_effect.get(effect_of(row.subject, row.amount))
+        if not requests:
             return
         key = row.given_key
         marks = read_marks(row.path, self._encoding, row.body, row_id=row.row_id, key=key)
-        pairs = [
-            (one.likeness != row.alike, are_told_apart(marks, one.marks), at)
-            for at, one in enumerate(found)
-            if None in (row.currency, one.currency) or row.currency == one.currency
-        ]
-        if not pairs:
+        nearest = requests.take_nearest(row.alike, row.currency, marks)
+        if nearest is None or nearest.likeness == row.alike:
             return
-        is_reworded, is_apart, at = min(pairs)
-        nearest = found.pop(at)
-        if is_reworded and not is_apart:
+        if not are_told_apart(marks, nearest.marks):
             self._told[place] = nearest
-        elif is_reworded and nearest in self._young:
+        elif nearest in self._young:
             self._told_apart[place] = nearest
 
     def find(self, place: int) -> Duplicate | None:
         """The request that has done a row in other words, or None; called after all were seen."""
         is_copy = len(self._told_apart) >= _COPIED_MIN and 2 * len(self._told_apart) > self._count
         return self._told.get(place) or (self._told_apart.get(place) if is_copy else None)
+
+
+class RequestsOfEffect:
+    """Requests of one effect, each of which is taken once, by what they say.
+
+    Requests that say something of the same kinds are a group, and of each group there is an index
+    by what a row was asked for so far: equal amounts to one account may be thousands.
+    """
+
+    def __init__(self) -> None:
+        self._requests: list[Duplicate] = []
+        self._taken = bytearray()
+        self._groups = defaultdict[frozenset[str], list[int]](list)
+        self._indexes: dict[tuple[frozenset[str], frozenset[str]], _Index] = {}
+
+    def add(self, one: Duplicate) -> None:
+        """Adds a request; all are added before one is taken."""
+        self._groups[frozenset(_list_said(one))].append(len(self._requests))
+        self._requests.append(one)
+        self._taken.append(False)
+
+    def take_nearest(
+        self, alike: str, currency: str | None, marks: Iterable[tuple[str, str]]
+    ) -> Duplicate | None:
+        """Takes a request of the same parameters, else one that is not told apart, else any.
+
+        Of equally near ones it is the first; each has the currency, unless one does not say it.
+        """
+        same, told = {_LIKENESS: alike}, dict(marks)
+        always = {} if currency is None else {_CURRENCY: currency}
+        for said in (same | told, same, told, {}):
+            found = self._find_first(said | always)
+            if found is not None:
+                self._taken[found] = True
+                return self._requests[found]
+        return None
+
+    def _find_first(self, said: Mapping[str, str]) -> int | None:
+        """The first that is left and says nothing else where it says something of the same kind."""
+        first = []
+        for kinds, group in self._groups.items():
+            common = kinds.intersection(said)
+            index = self._indexes.get((kinds, common))
+            if index is None:
+                index = self._indexes[kinds, common] = defaultdict(list)
+                for number in reversed(group):
+                    index[_pick_values(_list_said(self._requests[number]), common)].append(number)
+            left = index.get(_pick_values(said, common), [])
+            while left and self._taken[left[-1]]:
+                left.pop()
+            first += left[-1:]
+        return min(first, default=None)
+
+
+_Index: TypeAlias = defaultdict[tuple[str, ...], list[int]]
+_LIKENESS: Final = "--likeness"  # no mark has these names
+_CURRENCY: Final = "--currency"
+
+
+def _list_said(one: Duplicate) -> dict[str, str]:
+    said = {_LIKENESS: one.likeness, **dict(one.marks)}
+    return said | {_CURRENCY: one.currency} if one.currency is not None else said
+
+
+def _pick_values(said: Mapping[str, str], kinds: Iterable[str]) -> tuple[str, ...]:
+    return tuple(said[kind] for kind in sorted(kinds))

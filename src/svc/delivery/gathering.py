@@ -67,9 +67,9 @@ class EvidenceList(Sequence[Evidence]):
     def append(self, one: Evidence) -> None:
         """Adds the evidence of a request."""
         number = len(self._known)
-        equal = self.find_key(one.key)
-        if equal:
-            group = self._equal.setdefault(equal[0], equal)
+        equal = self._keys.find_last(_mark_key(one.key))
+        if equal is not None:
+            group = self._equal.setdefault(equal, [equal])
             group.append(number)
             self._equal[number] = group
         if one.server_time is None:

@@ -23,7 +23,7 @@ EFFECT_OLD_SECONDS: Final = 12 * 3600
 CLOCKS_DIFFER_SECONDS: Final = 600  # of two machines; what is dated later than that has no age
 _ORDINALS_MAX: Final = 100_000  # equal rows of one file
 _REFUSALS_MAX: Final = 50  # of one row
-_EQUAL_MAX: Final = 100  # equal rows whose keys are looked for
+_EQUAL_MAX: Final = 100  # further equal rows whose keys are looked for
 
 
 class BatchRow(NamedTuple):
@@ -221,6 +221,20 @@ class BatchFacts(NamedTuple):
         return one.key_fingerprint not in self.account.other and not is_gone
 
 
+class KeyPlaces(NamedTuple):
+    """The keys of equal rows that were computed so far.
+
+    Attributes:
+        requests: how many earlier requests are like the rows.
+        places: the ordinal and the number of refusals of each key.
+        reached: the next ordinal, for each number of refusals.
+    """
+
+    requests: int
+    places: dict[str, tuple[int, int]]
+    reached: list[int]
+
+
 class RowKeys:
     """Computes the idempotency keys of rows: no key twice, and the same keys on every machine.
 
@@ -238,6 +252,8 @@ class RowKeys:
         self._digests = digests
         self._named = named
         self._ordinals: Counter[str] = Counter()
+        self._tried: dict[tuple[str, int, int], int] = {}  # refusals whose keys are used, by place
+        self._key_places: dict[str, KeyPlaces] = {}  # of equal rows, by likeness
 
     def key_of(self, row: BatchRow, ordinal: int) -> str:
         """The key of a row with an ordinal among equal rows."""
@@ -245,8 +261,7 @@ class RowKeys:
 
     def first(self, row: BatchRow) -> int:
         """The first ordinal whose key no earlier request has used."""
-        likenesses = self._digests if row.likeness == row.alike else self._named
-        is_alone = not likenesses.repeats(row.likeness)
+        is_alone = self._is_alone(row)
         if is_alone and not self._evidence:
             return 0
         for ordinal in range(self._ordinals[row.likeness], _ORDINALS_MAX):
@@ -258,21 +273,36 @@ class RowKeys:
 
     def after(self, row: BatchRow, key: str) -> str:
         """The next key of a row after one that is used up: the next number of refusals."""
-        ordinal, refusals = self._place_of(row.likeness, key)
-        for number in range(refusals + 1, refusals + _ORDINALS_MAX):
+        ordinal, refusals = self._place_of(row, key)
+        begin = row.likeness, ordinal, refusals
+        for number in range(self._tried.get(begin, refusals) + 1, refusals + _ORDINALS_MAX):
             found = self._batch.key_of(row.likeness, ordinal, number)
             if not self._is_used(found):
                 self._used.add(found)
                 return found
+            self._tried[begin] = number
         raise AssertionError(row)
+
+    def _is_alone(self, row: BatchRow) -> bool:
+        likenesses = self._digests if row.likeness == row.alike else self._named
+        return not likenesses.repeats(row.likeness)
 
     def _is_used(self, key: str) -> bool:
         return key in self._used or bool(self._evidence.find_key(key))
 
-    def _place_of(self, identity: str, key: str) -> tuple[int, int]:
+    def _place_of(self, row: BatchRow, key: str) -> tuple[int, int]:
         """The ordinal and number of refusals of a key; a key of an older version is before all."""
-        for refusals in range(_REFUSALS_MAX):
-            for ordinal in range(self._ordinals[identity] + _EQUAL_MAX):
-                if self._batch.key_of(identity, ordinal, refusals) == key:
-                    return ordinal, refusals
-        return 0, 0
+        likeness = row.likeness
+        known = self._key_places.get(likeness)
+        if known is None:
+            known = KeyPlaces(len(self._evidence.find_like(likeness)), {}, [0] * _REFUSALS_MAX)
+            if not self._is_alone(row):
+                self._key_places[likeness] = known
+        end = self._ordinals[likeness] + known.requests + _EQUAL_MAX
+        for refusals, begin in enumerate(known.reached):
+            for ordinal in range(begin, end):
+                if key in known.places:
+                    break
+                known.places[self._batch.key_of(likeness, ordinal, refusals)] = ordinal, refusals
+                known.reached[refusals] = ordinal + 1
+        return known.places.get(key, (0, 0))

@@ -374,7 +374,9 @@ class _Others:
             if facts.may_be_here(one):
                 entry = _KINDS.index(self._kind(one)), place, one
                 self._by.setdefault(one.likeness, []).append(entry)
-        for found in self._by.values():
+        self._newest: dict[str, float] = {}  # when the newest of a likeness was recorded
+        for likeness, found in self._by.items():
+            self._newest[likeness] = max(one.created_at for _, _, one in found)
             found.sort(reverse=True)  # what matters most is at the end
         self._unsent: Counter[str] = Counter()  # rows of these likenesses, none of them sent yet
 
@@ -398,6 +400,8 @@ class _Others:
         if unknown is None:
             self._unsent[likeness] -= 1
         else:
+            if self._newest[likeness] <= unknown.at + 1:  # so no one was unaware
+                return DuplicateState.NONE, None
             counted = [entry for entry in found if _was_unaware(entry[2], unknown)]
             counted.sort(key=itemgetter(1))
             left = max(len(counted) - self._unsent[likeness], 0)

@@ -187,13 +187,18 @@ class DigestIndex:
 
     def find(self, digest: str) -> list[int]:
         """The numbers that were added under a digest, in that order."""
-        found = []
+        return [*self._walk(digest)][::-1]
+
+    def find_last(self, digest: str) -> int | None:
+        """The number that was added last under a digest, or None."""
+        return next(self._walk(digest), None)
+
+    def _walk(self, digest: str) -> Iterator[int]:
+        """Yields the numbers that were added under a digest, the last one first."""
         place = self._table[self._find_slot(_pack(digest))]
         while place:
-            found.append(place - 1 if self._numbers is None else self._numbers[place - 1])
+            yield place - 1 if self._numbers is None else self._numbers[place - 1]
             place = 0 if self._before is None else self._before[place - 1]
-        found.reverse()
-        return found
 
     def _digest_at(self, place: int) -> bytearray:
         return self._digests[(place - 1) * _WIDTH : place * _WIDTH]
