@@ -1,4 +1,7 @@
-"""Files of many equal rows: each takes its own request, and time grows with their number alone."""
+"""Files of many rows that are equal or about one payment: time grows with their number alone.
+
+Each row takes its own request, the one that is nearest to it, and its own next key.
+"""
 
 import time
 from collections.abc import Callable
