@@ -147,7 +147,7 @@ ORDER = "ord_3kPq0aVb7cXd9eYf1gZh2iWj"
 def test_a_new_verb_is_two_files(tmp_path: Path) -> None:
     """`orders hold`: an action in the description, what happens in the sandbox."""
     copy = Copy(tmp_path)
-    first = '        Action("list", "List orders'
+    first = '        Action(\n            "list",\n            "List orders'
     copy.replace("service/orders.py", first, HOLD + first)
     rules = "sandbox/resources/orders.py"
     made = "OPERATIONS: Final = operation.operations("
