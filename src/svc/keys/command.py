@@ -6,7 +6,7 @@ is the key of this svc command, and it is stored nowhere.
 
 import shlex
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Final
 
@@ -16,12 +16,17 @@ from svc.redaction import redact
 from svc.system.processes import find_program
 
 SECONDS: Final = 10.0
+_SILENT_SECONDS: Final = 1.0  # without a word
 _BYTES_MAX: Final = 64 * 1024
 _LINE_MAX: Final = 300
 
 
-def read_key_from(command: str, env: Mapping[str, str], seconds: float = SECONDS) -> str:
+def read_key_from(
+    command: str, env: Mapping[str, str], tell: Callable[[str], object], seconds: float = SECONDS
+) -> str:
     """Runs a command without a shell; returns the first line that it prints, without storing it.
+
+    `tell` gets a sentence once the command has taken a second: a vault may wait for a finger.
 
     Raises:
         AuthError: the command is not found, fails, prints nothing, or takes more than `seconds`.
@@ -44,7 +49,8 @@ def read_key_from(command: str, env: Mapping[str, str], seconds: float = SECONDS
         )
     except OSError as error:
         raise _build_error(command, system_words(error)) from None
-    out, err = _outputs(process, command, seconds)
+    waits = f"Waits up to {seconds:g} s for the key command {argv[0]!r}"
+    out, err = _outputs(process, command, seconds, lambda: tell(waits))
     if process.returncode:
         said = _first_line(err)
         raise _build_error(command, said or f"it ended with {process.returncode}")
@@ -55,10 +61,16 @@ def read_key_from(command: str, env: Mapping[str, str], seconds: float = SECONDS
 
 
 def _outputs(
-    process: "subprocess.Popen[bytes]", command: str, seconds: float
+    process: "subprocess.Popen[bytes]", command: str, seconds: float, tell: Callable[[], object]
 ) -> tuple[bytes, bytes]:
+    first = min(_SILENT_SECONDS, seconds / 2)
+
+    def wait_on() -> float:
+        tell()
+        return seconds - first
+
     try:
-        return within(seconds, process.communicate, lambda: 0.0)
+        return within(first, process.communicate, wait_on)
     except TimeoutError:
         raise _build_error(command, f"it takes more than {seconds:g} s") from None
     finally:

@@ -45,11 +45,13 @@ def resolve_key(
     *,
     store: "Callable[[], KeyStore]",
     facts: "Callable[[], KeyFacts]",
+    tell: "Callable[[str], object]" = lambda _: None,
 ) -> ResolvedKey:
     """Finds the key: SVC_API_KEY, the profile's command, a sandbox's own key, or the keyring.
 
     A sandbox's own key is its constant, or the rolled key in the state database.
     `store` and `facts` are called only if they are needed; one item of the keyring is read (R38).
+    `tell` gets a sentence where a person waits for the profile's command.
 
     Raises:
         ConfigError: no address is configured.
@@ -62,7 +64,7 @@ def resolve_key(
     address = settings.base_url
     if not env.get(VARIABLE):  # no other source has a key for it, and none is asked
         api_keys.refuse_plain_http(address)
-    key, source = _find_key(settings, env, store, facts)
+    key, source = _find_key(settings, env, store, facts, tell)
     api_keys.refuse_plain_http(address, key)
     api_keys.refuse_out_of_place(key, source, settings.mode, address)
     return ResolvedKey(key.secret, key.kind, key.mode, key.fingerprint, source)
@@ -101,6 +103,7 @@ def _find_key(
     env: Mapping[str, str],
     store: "Callable[[], KeyStore]",
     facts: "Callable[[], KeyFacts]",
+    tell: "Callable[[str], object]",
 ) -> tuple[ApiKey, str]:
     if env.get(VARIABLE):
         return api_keys.parse(api_keys.without_line_end(env[VARIABLE]), VARIABLE), VARIABLE
@@ -109,7 +112,7 @@ def _find_key(
         from svc.keys.command import read_key_from
 
         source = f"key command (profile {settings.profile})"
-        key = read_key_from(settings.key_command, api_keys.without_secrets(env))
+        key = read_key_from(settings.key_command, api_keys.without_secrets(env), tell)
         return api_keys.parse(key, f"The {source}"), source
     if settings.sandbox:
         found = _of_sandbox(place, facts())

@@ -152,7 +152,11 @@ class Session(Invocation):
         from svc.keys.resolve import resolve_key
 
         key = resolve_key(
-            self.settings, self.env, store=self.key_store, facts=lambda: self.key_facts
+            self.settings,
+            self.env,
+            store=self.key_store,
+            facts=lambda: self.key_facts,
+            tell=self.out.note if self.format == "human" else lambda _: None,
         )
         if key.secret not in SANDBOX_KEYS.values():
             from svc.system.memory import protect_memory
