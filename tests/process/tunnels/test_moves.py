@@ -21,9 +21,9 @@ FIRST = "buffalo-marco.trycloudflare.com"
 SECOND = "symantec-lock.trycloudflare.com"
 ARGV = ("--tunnel", "cloudflared")
 SCRIPT = """
+echo "$@" > $0.argv
 if [ -e $0.second ]; then cat $OTHER $CONNECTED >&2; else cat $LOG $CONNECTED >&2; fi
 touch $0.second
-echo "$@" > $0.argv
 exec sleep 60
 """
 
