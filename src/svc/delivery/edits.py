@@ -6,6 +6,7 @@ done rows that are no longer in the file, `Reworded` with what was done outside 
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from itertools import chain
 from typing import Final, TypeAlias
 
@@ -80,14 +81,13 @@ class Edits:
 
 
 def _subject_of(one: Evidence) -> str:
-    """The object that a request was about; empty if the journal has discarded the body."""
-    if one.intent is None:
-        return one.about or ""
-    kept = one.intent.stored
-    try:
-        return about_of(subject_of(kept.path, fields_of(kept.encoding, kept.body)))
-    except UnreadableBody:
-        return ""
+    """The object that a request was about; where its body was deleted, as its results file says."""
+    if one.intent is not None:
+        kept = one.intent.stored
+        with suppress(UnreadableBody):
+            if subject := subject_of(kept.path, fields_of(kept.encoding, kept.body)):
+                return about_of(subject)
+    return one.about or ""
 
 
 class Reworded:

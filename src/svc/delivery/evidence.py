@@ -123,7 +123,7 @@ def merge_evidence(journal: Evidence, results: Evidence | None) -> Evidence:
             at=min(journal.at, results.at), server_time=journal.server_time, intent=journal.intent
         )
     is_earlier = bool(results.at) and results.at < journal.at
-    return journal._replace(at=results.at) if is_earlier else journal
+    return journal._replace(at=results.at if is_earlier else journal.at, about=results.about)
 
 
 def age_of(at: float, server_time: float | None, now: float, served_now: float | None) -> float:

@@ -17,6 +17,7 @@ from svc.delivery.journal.batches import BatchName, default_name
 from svc.delivery.journal.entry import OBJECT_FAILED, KeyEquivalence, NewIntent, Settled, store_call
 from svc.delivery.journal.refusals import format_full_command
 from svc.delivery.journal.sender_locks import SenderLocks
+from svc.delivery.likeness import about_of
 from svc.delivery.plan import BatchPlan, BatchTimes
 from svc.delivery.policy import KeyRelation, RowDecision
 from svc.errors import Conflict
@@ -391,6 +392,16 @@ def test_the_results_file_tells_where_the_journal_is_lost(desk: Desk) -> None:
     (job, _) = desk.record(todo)
     assert (job.intent.sent_before, job.intent.first_sent_at) == (True, lines[1].at)
     desk.sender_locks.close()
+
+
+def test_an_edited_row_is_seen_where_the_body_of_the_done_one_was_deleted(desk: Desk) -> None:
+    """R115: after 90 days the results file alone says what the request was about."""
+    (key,) = desk.run({100: DONE})
+    line = past(desk, "done", 100, 0)._replace(key=key, about=about_of(one_row(100).subject))
+    advance(desk, 91 * DAY)
+    assert desk.batches.compact_expired_batch()
+    assert [one.stored.body for one in desk.kept()] == [b""]
+    assert stop_of(desk.plan(150, lines=(line,))) is RowDecision.STOP_EDITED
 
 
 def test_a_single_command_counts_first_for_the_equal_row_that_was_not_sent(desk: Desk) -> None:
