@@ -237,7 +237,7 @@ def reduce_for_people(told: StepRow) -> StepRow:
     kinds = Counter(each["object"] for each in told["objects"])
     several = {each["id"] for each in told["objects"] if kinds[each["object"]] > 1}
 
-    def named(row: StepRow) -> str:
+    def name_step(row: StepRow) -> str:
         return f"{row['what']} ({row['id']})" if row["id"] in several else str(row["what"])
 
     return {
@@ -257,11 +257,11 @@ def reduce_for_people(told: StepRow) -> StepRow:
         "steps": [
             {
                 "time": row["time"],
-                "what": f"{'service' if row['source'] == SERVICE else 'here'}: {named(row)}",
+                "what": f"{'service' if row['source'] == SERVICE else 'here'}: {name_step(row)}",
             }
             for row in told["steps"]
         ],
-        "gaps": [{"what": named(row)} for row in told["gaps"]],
+        "gaps": [{"what": name_step(row)} for row in told["gaps"]],
     }
 
 
@@ -353,8 +353,8 @@ def _start(intent: Intent | None, archive: InboxHistory, identifier: str) -> lis
     """The ids of the service that an id is about.
 
     Raises:
-        NotFound: it is a request's, and this machine has none of that id.
-        UsageError: it is no id.
+        NotFound: the id is of a request, and this machine has none of it.
+        UsageError: the text is no id.
     """
     if intent is not None:
         return _ids_of(intent)
