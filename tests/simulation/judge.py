@@ -57,7 +57,13 @@ class Judge:
     def means_resume(self, process: Process, identifier: str) -> None:
         """A person asks for one request by its id; what was never carried out is meant anew."""
         row = self._row(identifier)
-        if row is not None and row["state"] == "not_sent":
+        if row is None:
+            return
+        # By a proxy's answer that was another account's, the keys of both seem to be of one.
+        seems_own = self.world.network.has_crossed and (
+            account_of(row["key_hint"]) != process.account
+        )
+        if row["state"] == "not_sent" or seems_own:
             self.singles[process.account, said_by(row)] += 1
 
     def means_list(self, process: Process, name: str, wishes: list[Wish], *, again: bool) -> None:

@@ -27,6 +27,7 @@ class Network:
         weather: the faults that it knows, and how often one comes.
         quiet: whether no fault comes any more.
         made: whose request made each effect, and how many lines the history had then.
+        has_crossed: whether a proxy has answered with what was stored for another API key.
     """
 
     def __init__(self, machine: Machine, service: Service) -> None:
@@ -38,7 +39,8 @@ class Network:
         self.on_post: Callable[[str, WireRequest], None] = lambda key, request: None
         self.is_known: Callable[[bytes], bool] = lambda body: True
         self.made: dict[str, tuple[Process, int]] = {}
-        self._cache: dict[str, RawReply] = {}
+        self.has_crossed = False
+        self._cache: dict[str, tuple[RawReply, str]] = {}
 
     def exchange(self, wire: "NetworkWire", request: WireRequest, deadline: Deadline) -> Result:
         """One request, and what the program gets to see of its answer."""
@@ -95,7 +97,7 @@ class Network:
         if not self._takes(self._latency(), deadline):
             return Failure(Trouble.TIMEOUT, sent=True)
         if request.method == "POST" and reply.status == 200:
-            self._cache.setdefault(request.target, reply)
+            self._cache.setdefault(request.target, (reply, _api_key(request)))
         return reply
 
     def _refused(self, wire: "NetworkWire", request: WireRequest, deadline: Deadline) -> Result:
@@ -148,9 +150,10 @@ class Network:
         Nor does what it has stored of an answer that the machine never got: to the same request
         once more, nobody could tell that one from its own.
         """
-        kept = self._cache.get(request.target)
+        kept, whose = self._cache.get(request.target, (None, ""))
         if kept is None or not self.is_known(kept.body):
             return self._fine(wire, request, deadline)
+        self.has_crossed |= whose != _api_key(request)
         self._takes(0.001, deadline)
         return kept
 
@@ -282,7 +285,11 @@ def _reply(answer: ServiceAnswer) -> RawReply:
 
 
 def _key(request: WireRequest) -> str:
-    return next((value for name, value in request.headers if name == "Idempotency-Key"), "")
+    return dict(request.headers).get("Idempotency-Key", "")
+
+
+def _api_key(request: WireRequest) -> str:
+    return dict(request.headers).get("Authorization", "")
 
 
 def _shown(result: Result) -> str:
