@@ -1,10 +1,10 @@
 """How many small random changes of the program the tests notice: `mutants.py [--number 300]`.
 
 Draws lines by a seed from all of the program, makes one change at each (a comparison turned, a number
-off by one, a statement gone) in a copy of the tree, and runs the tests that reach it: first those of
-the folder of the same name, then others of `unit/`, `cli/` and `simulation/`, at last what the README
-of the tests names second for the room: which lines other processes reach is not seen. What no test
-notices is printed as a diff: it wants an assertion, or cannot be noticed by anybody.
+off by one, a statement gone) in a copy of the tree, and runs the tests that reach it in whichever
+process (`reached_lines.py`): first those of the folder of the same name, then others, the quickest of
+each within a minute. What no test notices is printed as a diff: it wants an assertion, or cannot be
+noticed by anybody.
 
 Run by hand; 300 changes take about an hour on one core, and `--after 80` goes on in the same `--work`
 where a run with the same seed was ended. Drawn, for there are some thousands of places: where each of
@@ -15,35 +15,33 @@ import argparse
 import ast
 import difflib
 import json
-import os
 import random
 import re
 import signal
 import sys
 import tempfile
-import threading
 import time
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from types import FrameType
+from shutil import copy
 from typing import Any, Final
 
-sys.path.insert(0, str(Path(__file__).parent.parent))  # as a script, and as a plugin of pytest
+sys.path.insert(0, str(Path(__file__).parent.parent))  # as a script
 
+from benchmarks import reached_lines
 from benchmarks.tree_copy import TreeCopy
 
 SOURCE: Final = "src/svc"
-# Where a test runs the program in its own process, so that it can be seen which lines it reaches.
-REACHING: Final = ("tests/unit", "tests/cli", "tests/simulation")
 # They read the program's text, and notice that it is another one.
 READERS: Final = re.compile(r"test_(architecture|copied_facts|house|mutants|promises|recipes)\b")
 # What one change may cost with the near tests, and again with the others; the quickest first.
 TESTS_SECONDS: Final = 60.0
 LIMIT_SECONDS: Final = 150.0
 _QUICK_SECONDS: Final = 0.02
+_ALONE_SECONDS: Final = 15.0  # longer ones mostly wait, several beside each other
 
 SWAPS: Final[dict[type[ast.AST], type[ast.AST]]] = {
     ast.Lt: ast.LtE,
@@ -241,79 +239,6 @@ def compiles(text: str) -> bool:
     return True
 
 
-# --- as a plugin of pytest (-p mutants): which test reaches which line -------------------------
-
-
-def pytest_runtest_protocol(item: Any, nextitem: Any) -> None:
-    """Everything that is traced from here on belongs to this test."""
-    del nextitem
-    REACH.test = item.nodeid
-    if REACH_FILE:
-        sys.settrace(REACH.trace)  # anew: a test whose stack overflows ends it
-
-
-def pytest_runtest_logreport(report: Any) -> None:
-    REACH.seconds[report.nodeid] += report.duration
-    if report.failed:
-        REACH.failed.add(report.nodeid)
-
-
-def pytest_sessionstart() -> None:
-    if REACH_FILE:
-        for mutant in json.loads(Path(f"{REACH_FILE}.drawn").read_text(encoding="utf-8")):
-            REACH.wanted[mutant["module"]].update(range(mutant["line"], mutant["last"] + 1))
-        threading.settrace(REACH.trace)
-
-
-def pytest_sessionfinish() -> None:
-    if not REACH_FILE:
-        return
-    sys.settrace(None)
-    lines = {place: sorted(tests - REACH.failed - {""}) for place, tests in REACH.lines.items()}
-    told = {"lines": lines, "seconds": REACH.seconds}
-    Path(REACH_FILE).write_text(json.dumps(told), encoding="utf-8")
-
-
-class Reach:
-    """Which tests have run which modules and drawn lines, and how long each took."""
-
-    def __init__(self) -> None:
-        self.test = ""
-        self.wanted: dict[str, set[int]] = defaultdict(set)
-        self.lines: dict[str, set[str]] = defaultdict(set)  # of "module" and "module:line"
-        self.seconds: dict[str, float] = defaultdict(float)
-        self.failed: set[str] = set()  # without any change, so they say nothing of one
-        # Whether code has a drawn line; kept with the code, since another could get its number.
-        self._codes: dict[int, tuple[Any, str, bool]] = {}
-
-    def trace(self, frame: FrameType, event: str, _: Any) -> Any:
-        """Called for each call of a function; follows the lines of those with a drawn one."""
-        code = frame.f_code
-        known = self._codes.get(id(code))
-        if known is None:
-            _, found, module = code.co_filename.rpartition(f"/{SOURCE}/")
-            lines = {line for *_, line in code.co_lines()} if found else set()
-            known = (code, module if found else "", bool(lines & self.wanted[module]))
-            self._codes[id(code)] = known
-        _, module, has_drawn = known
-        if module:
-            self.lines[module].add(self.test)
-        return self._trace_lines if has_drawn else None
-
-    def _trace_lines(self, frame: FrameType, event: str, _: Any) -> Any:
-        _, module, _ = self._codes[id(frame.f_code)]
-        if event == "line" and frame.f_lineno in self.wanted[module]:
-            self.lines[f"{module}:{frame.f_lineno}"].add(self.test)
-        return self._trace_lines
-
-
-REACH: Final = Reach()
-REACH_FILE: Final = os.environ.get("MUTANTS_REACH")  # the suite takes such variables away
-
-
-# --- as a program -------------------------------------------------------------------------------
-
-
 def is_near(test: str, module: str) -> bool:
     """Whether a test lies in the folder of the module's room, or of the command's word."""
     room, *rest = module.removesuffix(".py").split("/")
@@ -323,19 +248,6 @@ def is_near(test: str, module: str) -> bool:
     return test.startswith((f"tests/unit/{room}/", word))
 
 
-def rooms_of(module: str) -> list[str]:
-    """A module's room, and for a command the one that it drives: what processes do is held there."""
-    room, *rest = module.removesuffix(".py").split("/")
-    word = rest[0] if room == "cli" and rest else ""
-    return [room, *([{"events": "listen"}.get(word, word)] if word else [])]
-
-
-def read_second_sets(text: str) -> dict[str, list[str]]:
-    """What the README of the tests says to run second, by room."""
-    rows = re.findall(r"^\| `(\w+)` \|[^|]+\|[^|]+\| `([^`]+)` \|", text, re.MULTILINE)
-    return {room: tests.split() for room, tests in rows}
-
-
 class MutantsCopy(TreeCopy):
     """A copy that also knows which tests reach the lines that are drawn."""
 
@@ -343,14 +255,11 @@ class MutantsCopy(TreeCopy):
         super().__init__(folder)
         self._seconds: dict[str, float] = {}
         self._lines: dict[str, list[str]] = {}
-        self._second: dict[str, list[str]] = {}
 
     def prepare(self) -> None:
         """Copies the tree, unless it was copied by the run that is gone on with."""
         if not self.python.exists():
             super().prepare()
-        readme = (self.folder / "tests/README.md").read_text(encoding="utf-8")
-        self._second = read_second_sets(readme)
 
     def read(self, mutant: Mutant) -> str:
         return (self.folder / SOURCE / mutant.module).read_text(encoding="utf-8")
@@ -376,14 +285,22 @@ class MutantsCopy(TreeCopy):
         """Asks which tests reach what is drawn, once for each draw."""
         kept = self.folder / f"{name}.json"
         if not kept.exists():
-            told = json.dumps([asdict(one) for one in drawn])
-            kept.with_name(f"{kept.name}.drawn").write_text(told, encoding="utf-8")
+            lines = {(one.module, line) for one in drawn for line in range(one.line, one.last + 1)}
+            columns = [*{module for module, _ in lines}, *(f"{one}:{line}" for one, line in lines)]
+            reached_lines.lay_out(self.folder, columns)
+            (packages,) = self.folder.glob(".venv/lib/python*/site-packages")
+            copy(reached_lines.__file__, packages)
+            start = packages / "reached_lines.pth"
+            start.write_text(f"import reached_lines; reached_lines.begin({str(self.folder)!r})\n")
             began = time.monotonic()
-            code = self.pytest("-p", "mutants", *asked, MUTANTS_REACH=str(kept))
+            try:
+                code = self.pytest("-p", "reached_lines", *asked)
+            finally:
+                start.unlink()
             print(f"reach: pytest ended with {code}, {time.monotonic() - began:.0f} s", flush=True)
             if code not in (0, 1):
-                kept.unlink(missing_ok=True)
                 raise SystemExit(f"see {self.folder}/last.txt")
+            (self.folder / "reached.json").rename(kept)
         told = json.loads(kept.read_text(encoding="utf-8"))
         self._lines, self._seconds = told["lines"], told["seconds"]
 
@@ -411,32 +328,18 @@ class MutantsCopy(TreeCopy):
             found.append(test)
         return found
 
-    def _find_folders(self, module: str) -> list[str]:
-        """The folders of a module's own name, where tests of other processes may lie as well."""
-        name = "/".join(Path(module).with_suffix("").parts[:2])
-        folders = [f"tests/unit/{name}", *([f"tests/{name}"] if name.startswith("cli/") else [])]
-        return [one for one in folders if (self.folder / one).is_dir()]
-
-    def _find_second(self, module: str) -> list[str]:
-        if module.startswith("cli/framework/"):  # held by each word of svc
-            return ["tests/cli"]
-        return [one for room in rooms_of(module) for one in self._second.get(room, [])]
-
     def ask(self, mutant: Mutant) -> str:
-        """Makes a change and tells who notices it: "near", "far" or "second", and which test."""
+        """Makes a change and tells who notices it: "near" or "far", and which test."""
         file = self.folder / SOURCE / mutant.module
         text = file.read_text(encoding="utf-8")
         near, far = self._choose(mutant)
-        folders = self._find_folders(mutant.module)
-        second = self._find_second(mutant.module)
-        for place, tests in (("near", near), ("near", folders), ("far", far), ("second", second)):
+        for place, tests in (("near", near), ("far", far)):
             skipped: list[str] = []
+            workers = ["-n3"] if sum(self._seconds[one] for one in tests) > _ALONE_SECONDS else []
             while tests:
                 (self.folder / "asked.txt").write_text("\n".join(tests), encoding="utf-8")
                 file.write_text(applied(mutant, text), encoding="utf-8")
-                # Many, or whole folders whose tests mostly wait.
-                is_wide = tests is not near and (mutant.at_import or tests is not far)
-                more = [*(f"--deselect={one}" for one in skipped), *(["-n3"] if is_wide else [])]
+                more = [*(f"--deselect={one}" for one in skipped), *workers]
                 try:
                     code = self.pytest("-x", *more, "@asked.txt", seconds=LIMIT_SECONDS)
                 finally:
@@ -444,9 +347,9 @@ class MutantsCopy(TreeCopy):
                 if code in (0, 5):
                     break
                 failed = self._read_failed()
-                # In a copy, or on a busy machine, a test of processes may fail without a change, and
-                # many may take too long.
-                noticed = code > 0 and (tests is near or not failed)
+                # On a busy machine a test of processes may fail without a change, and many may take
+                # too long.
+                noticed = code > 0 and not failed
                 if noticed or self.pytest(failed or "@asked.txt", seconds=LIMIT_SECONDS) == 0:
                     return f"{place:6} {failed or f'exit code {code}'}"
                 if not failed:  # it takes too long without the change as well
@@ -489,7 +392,7 @@ def main() -> None:
     parser.add_argument("--after", type=int, default=0, help="leave out so many of those drawn")
     parser.add_argument("--module", action="append", help="only this; repeatable")
     parser.add_argument("--line", type=int, help="only changes of this line")
-    parser.add_argument("--tests", nargs="+", default=REACHING, help="the tests that may notice")
+    parser.add_argument("--tests", nargs="+", default=["tests"], help="the tests that may notice")
     parser.add_argument("--work", type=Path, help="folder of the copy; kept, with what it measured")
     parser.add_argument("--list", action="store_true", help="count the places and end")
     asked = parser.parse_args()
