@@ -204,7 +204,7 @@ def resume(session: Session, request_id: str = REQUEST_ID) -> None:
     """Send an unresolved request again; it is never doubled.
 
     It has the same key and the same bytes, so the service answers with the original result. After
-    {key_hours} hours it is refused.
+    {key_hours} hours it is refused, and so is an update if a later one says otherwise.
 
     $ svc requests resume rq_4kd0v6x8gq2m7w1s9b3t
     """

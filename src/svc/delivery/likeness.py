@@ -23,6 +23,7 @@ _LENGTH: Final = 32
 # Where something is made: collections have no id in their path.
 _MAKING: Final = frozenset({"orders", "refunds", "payouts", "quotes", "webhook_endpoints"})
 _PLAIN_ZEROS: Final = 40
+_BETWEEN: Final = "\x1f"
 # Fields that people spell in more than one way: names, and numbers that are written in groups.
 _WORDED: Final = frozenset(
     {"account_holder_name", "bank_name", "name", "line1", "line2", "city", "state"}
@@ -110,13 +111,19 @@ def read_marks(
 
     Its reference and metadata, and the id and idempotency key of its row's own.
     """
+    said = read_folded(path, encoding, body)
+    marks = [(name, text) for name, text in said if name.partition(_BETWEEN)[0] in _MARKING]
+    marks += [("--row-id", (row_id or "").strip()), ("--idempotency-key", key or "")]
+    return tuple((name, text) for name, text in marks if text)
+
+
+def read_folded(path: str, encoding: Encoding, body: bytes) -> list[tuple[str, str]]:
+    """Reads the parameters of the likeness, by joined names; none if the bytes are unreadable."""
     try:
         pairs = list_pairs(path, fields_of(encoding, body))
     except UnreadableBody:
-        pairs = []
-    said = [(names, fold(names[-1], text)) for names, text in pairs if names[0] in _MARKING]
-    said += [(("--row-id",), (row_id or "").strip()), (("--idempotency-key",), key or "")]
-    return tuple((join_names(names), text) for names, text in said if text)
+        return []
+    return [(join_names(names), fold(names[-1], text)) for names, text in pairs]
 
 
 def read_effect(path: str, encoding: Encoding, body: bytes, amount: int | None) -> str:
@@ -128,7 +135,7 @@ def read_effect(path: str, encoding: Encoding, body: bytes, amount: int | None) 
 
 
 def are_told_apart(marks: Iterable[tuple[str, str]], others: Iterable[tuple[str, str]]) -> bool:
-    """Whether a mark of two requests differs; what only one of both has tells nothing apart."""
+    """Whether a mark, or parameter, of two requests differs; what only one has tells nothing."""
     said, other = dict(marks), dict(others)
     return any(said[name] != other[name] for name in said.keys() & other.keys())
 
@@ -157,7 +164,7 @@ def list_parts_of_place(base_url: str, mode: str, path: str) -> list[str]:
 
 def join_names(names: tuple[str, ...]) -> str:
     """The part of both digests that names a parameter."""
-    return "\x1f".join(names)
+    return _BETWEEN.join(names)
 
 
 def digest_parts(told: str) -> str:

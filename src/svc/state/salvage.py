@@ -19,6 +19,8 @@ from svc.state import files, opening
 from svc.state.schema import MIGRATIONS, SET_KINDS
 
 _TABLES: Final = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
+# A damaged page ends a scan: what lies behind it is read from the other end.
+_ENDS: Final = ("", " ORDER BY rowid DESC")
 
 
 def begin_empty(path: Path, clock: Clock) -> tuple[Path, ...]:
@@ -45,9 +47,22 @@ def adopt(path: Path, source: Path, clock: Clock) -> tuple[dict[str, int], list[
         LocalError: the source is no state database of svc, or the state database cannot be created.
     """
     files.prepare_folder(path.parent)
-    if not files.check_file(path):
-        opening.create(path, clock, MIGRATIONS)
-    with closing(opening.connect(path)) as own, closing(_open_source(source)) as other:
+    with closing(_open_source(source)) as other:
+        if not _has_requests(other):
+            raise LocalError(
+                f"No request can be read of {source}. Nothing was taken over.",
+                code="state_unreadable",
+                param="FILE",
+                hint="To begin without it, once you have looked at recent orders, refunds and "
+                "payouts: svc requests start-empty",
+            )
+        if not files.check_file(path):
+            opening.create(path, clock, MIGRATIONS)
+        return _copy_tables(path, other)
+
+
+def _copy_tables(path: Path, other: sqlite3.Connection) -> tuple[dict[str, int], list[str]]:
+    with closing(opening.connect(path)) as own:
         rows: dict[str, int] = {}
         damaged: list[str] = []
         own.execute("BEGIN IMMEDIATE")
@@ -73,6 +88,15 @@ def _open_source(source: Path) -> sqlite3.Connection:
     return connection
 
 
+def _has_requests(other: sqlite3.Connection) -> bool:
+    """Whether a request can be read, or there is none."""
+    reading = _Reading()
+    select = "SELECT body FROM requests NOT INDEXED"
+    return any(row for order in _ENDS for row in reading.rows(other, select + order)) or (
+        reading.is_whole
+    )
+
+
 def _names(connection: sqlite3.Connection) -> list[str]:
     return [row[0] for row in connection.execute(_TABLES)]
 
@@ -93,10 +117,12 @@ def _copy_table(own: sqlite3.Connection, other: sqlite3.Connection, table: str) 
     marks = ", ".join("?" * len(columns))
     insert = f'INSERT OR IGNORE INTO "{table}" ({named}) VALUES ({marks})'  # noqa: S608  names of tables
     select = f'SELECT {named} FROM "{table}"'  # noqa: S608  the same
+    if table == "requests":  # known by their ids: the numbers are taken where both were in use
+        ((last,),) = own.execute("SELECT coalesce(max(seq), 0) FROM requests")
+        select = select.replace('"seq"', f'"seq" + {last}', 1)
     whole = _Reading()
     before = own.total_changes
-    # A damaged page ends a scan: what lies behind it is read from the other end.
-    for order in ("", " ORDER BY rowid DESC"):
+    for order in _ENDS:
         for row in whole.rows(other, select + order):
             own.execute(insert, row)
         if whole.is_whole:

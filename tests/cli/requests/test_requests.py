@@ -219,6 +219,54 @@ def test_resume_is_refused_when_it_could_double(
     assert len(svc.ok("requests", "list", "--unresolved")) == 1
 
 
+@pytest.mark.parametrize("is_made", [False, True], ids=["not carried out", "carried out"])
+def test_an_update_that_a_later_one_has_overtaken_is_not_resumed(
+    svc: Svc, sandbox: Sandbox, is_made: bool
+) -> None:
+    """Sent late, it would set the order's price back, or show it as it is no more."""
+    order = svc.ok(*ORDER)["id"]
+    spoil(sandbox, phase="after" if is_made else "before")
+    first = svc("orders", "update", order, "--amount", "5000", *SOON).error["request"]
+    sandbox.control("DELETE", "/faults")
+    svc.ok("orders", "update", order, "--amount", "7000")
+    refused = svc("requests", "resume", first)
+    assert (refused.code, refused.error["code"]) == (6, "request_unresolved")
+    assert refused.error["outcome"] == "unknown"
+    assert f"svc orders retrieve {order}" in refused.error["message"]
+    assert svc.ok("orders", "retrieve", order)["amount"] == 7000
+    svc.ok("requests", "forget", first, "--yes")
+    assert svc.ok("orders", "update", order, "--amount", "5000")["amount"] == 5000
+
+
+def test_an_update_of_something_else_overtakes_none(svc: Svc, sandbox: Sandbox) -> None:
+    """What a later one has not said, or said alike, is not undone."""
+    order = svc.ok(*ORDER)["id"]
+    spoil(sandbox, phase="before")
+    first = svc("orders", "update", order, "--amount", "5000", *SOON).error["request"]
+    sandbox.control("DELETE", "/faults")
+    svc.ok("orders", "update", order, "--amount", "5000", "--metadata", "a=b")
+    svc.ok("orders", "update", order, "--metadata", "a=c")
+    assert svc.ok("requests", "resume", first)["amount"] == 5000
+
+
+def test_an_unknown_request_of_another_journal_is_taken_over(
+    svc: Svc, sandbox: Sandbox, unknown: str, isolated: Path
+) -> None:
+    """Its number is in use here already; the same command is not to be sent a second time."""
+    state, other = isolated / "state", isolated / "other"
+    state.rename(other)
+    svc.ok("refunds", "create", "--payment", paid(svc), "--amount", "5")
+    taken = svc.ok("requests", "adopt", str(other / "state.db"))
+    assert (taken["requests"], taken["unresolved"]) == (1, 1)
+    again = svc(*ORDER)
+    assert (again.code, again.error["request"]) == (6, unknown)
+
+
+def paid(svc: Svc) -> str:
+    svc.ok("sandbox", "trigger", "payment.captured")
+    return str(svc.ok("payments", "list")["data"][0]["id"])
+
+
 def test_resume_goes_where_the_request_went(svc: Svc, sandbox: Sandbox, unknown: str) -> None:
     """Another address in the environment is not asked, one on the command line is refused."""
     elsewhere = "http://127.0.0.1:9"
@@ -453,8 +501,7 @@ def test_showing_a_request_records_nothing(svc: Svc, sandbox: Sandbox, isolated:
 @pytest.mark.effect_of("requests list", "--object", "--operation", "--since")
 def test_requests_are_found_by_object_time_and_operation(svc: Svc, sandbox: Sandbox) -> None:
     """With the amount of each: what was paid back, of which payment, in the last two hours."""
-    svc.ok("sandbox", "trigger", "payment.captured")
-    payment = svc.ok("payments", "list")["data"][0]["id"]
+    payment = paid(svc)
     order = svc.ok(*ORDER)["id"]
     svc.ok("orders", "cancel", order)
     refund = svc.ok("refunds", "create", "--payment", payment, "--amount", "500")["id"]

@@ -16,6 +16,20 @@ INSERT = """
 INSERT INTO reminders (name, told_at) VALUES (?, ?)"""
 
 
+REQUEST = (
+    "INSERT INTO requests (id, profile, mode, base_url, key_hint, idempotency_key, path, encoding,"
+    " body, body_sha256, created_at, first_sent_at, last_sent_at, sendings, state)"
+    " VALUES (:id, 'shop', 'test', 'https://a', 'k', :id, '/v1/refunds', 'json', x'', '', 0, 0, 0,"
+    " 1, 'unknown')"
+)
+
+
+def keep_requests(path: Path, *names: str) -> None:
+    Database.open(path, clock=ManualClock()).close()
+    with closing(sqlite3.connect(path)) as state, state:
+        state.executemany(REQUEST, [{"id": name} for name in names])
+
+
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
     return tmp_path / "state" / "state.db"
@@ -67,14 +81,7 @@ def test_what_is_there_already_stays(path: Path) -> None:
 def test_requests_from_before_limits_count_in_them(path: Path) -> None:
     """A backup of an older svc does not say in which group a request counts."""
     backup = path.with_name("backup.db")
-    Database.open(backup, clock=ManualClock()).close()
-    with closing(sqlite3.connect(backup)) as older, older:
-        older.execute(
-            "INSERT INTO requests (id, profile, mode, base_url, key_hint, idempotency_key, path,"
-            " encoding, body, body_sha256, created_at, first_sent_at, last_sent_at, sendings, state)"
-            " VALUES ('rq_1', 'shop', 'test', 'https://a', 'k', 'key', '/v1/refunds', 'json', x'',"
-            " '', 0, 0, 0, 1, 'unknown')"
-        )
+    keep_requests(backup, "rq_1")
     adopt(path, backup, ManualClock())
     with Database.open(path, clock=ManualClock()) as state:
         assert [row["kind"] for row in state.rows("SELECT kind FROM requests")] == ["refunds"]
@@ -88,8 +95,23 @@ def test_nothing_begins_anew_where_nothing_is_damaged(path: Path) -> None:
     assert len(names(path)) == 3
 
 
-def test_a_file_of_something_else_gives_nothing(path: Path, tmp_path: Path) -> None:
-    other = tmp_path / "notes.txt"
-    other.write_text("no database at all, but some text\n" * 50)
-    rows, _ = adopt(path, other, ManualClock())
-    assert sum(rows.values()) == 0
+def test_requests_of_two_journals_are_all_kept(path: Path) -> None:
+    """Both count their requests from 1: one that was lost here would be sent a second time."""
+    other = path.with_name("other.db")
+    keep_requests(other, "rq_1", "rq_2", "rq_3")
+    keep_requests(path, "rq_2", "rq_4")
+    counts = [adopt(path, other, ManualClock())[0]["requests"] for _ in range(2)]
+    with Database.open(path, clock=ManualClock()) as state:
+        kept = [row["id"] for row in state.rows("SELECT id FROM requests ORDER BY seq")]
+    assert (kept, counts) == (["rq_2", "rq_4", "rq_1", "rq_3"], [2, 0])
+
+
+@pytest.mark.parametrize("header", [b"no database at all, but some text\n", b""])
+def test_a_file_of_which_no_request_can_be_read_is_refused(path: Path, header: bytes) -> None:
+    """Taken over, it would be an empty journal, with which the next command is sent again."""
+    other = path.with_name("other.db")
+    keep_requests(other, "rq_1")
+    other.write_bytes((header + b"\xff" * 4096) if header else other.read_bytes()[:8192])
+    with pytest.raises(LocalError, match="No request can be read"):
+        adopt(path, other, ManualClock())
+    assert not path.exists()

@@ -203,10 +203,14 @@ DONE_ANEW: Final = SendRefusal(  # promise R91
 DONE_UNAWARE: Final = SendRefusal(  # promise R115: svc did not know of this one then
     "request_unresolved",
     "The request {r.id} ({r.what}) was sent at {r.sent}, and its outcome is not known; {other} "
-    "carried out the same at {ended}. Sent again, it might be done a second time. Nothing was "
+    "carried out the same at {at}. Sent again, it might be done a second time. Nothing was "
     "sent now.",
     "{r.search}; then svc requests forget {r.id}",
     outcome="unknown",
+)
+OVERTAKEN: Final = DONE_UNAWARE._replace(
+    message="The request {r.id} ({r.what}) was sent at {r.sent}, and its outcome is not known; "
+    "{other} said otherwise at {at}. Sent again, it might undo that. Nothing was sent now."
 )
 SETTLED: Final = SendRefusal(
     "request_settled",

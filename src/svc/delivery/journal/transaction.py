@@ -8,6 +8,7 @@ import hashlib
 from collections.abc import Callable, Iterable, Sequence
 from typing import Final, NamedTuple
 
+from svc.client import find
 from svc.clock import utc
 from svc.delivery.journal import refusals
 from svc.delivery.journal.entry import (
@@ -32,7 +33,13 @@ from svc.delivery.journal.limits import (
 )
 from svc.delivery.journal.refusals import FormatCommand
 from svc.delivery.journal.sender_locks import SenderLocks
-from svc.delivery.likeness import are_told_apart, place_of, read_effect, read_marks
+from svc.delivery.likeness import (
+    are_told_apart,
+    place_of,
+    read_effect,
+    read_folded,
+    read_marks,
+)
 from svc.state import Tx
 
 # A command that is given once more within so many seconds of its effect is told.
@@ -52,6 +59,11 @@ _SINCE = f"{SELECT} WHERE state = 'done' AND likeness = ? AND seq > ? ORDER BY s
 _UNAWARE = f"""{SELECT} WHERE state = 'done' AND coalesce(error_code, '') != '{OBJECT_FAILED}'
   AND likeness = ? AND seq < ? AND created_at > ? + 1
   AND (batch_id IS NOT ? OR batch_row IS NULL) ORDER BY seq DESC LIMIT 1"""
+# What was begun later on the object that an update changes, and was or may have been carried out.
+_LATER = """
+SELECT * FROM requests WHERE path = ? AND mode = ? AND seq > ? AND seq IN (
+  SELECT seq FROM requests WHERE object_id = ? AND state = 'done' UNION ALL
+  SELECT seq FROM requests WHERE state IN ('open', 'unknown')) ORDER BY seq DESC"""
 # What is unresolved, as few requests are, or was done a moment ago; of these, what moves the same.
 _LATELY = """
 SELECT seq FROM requests WHERE state IN ('open', 'unknown') UNION ALL
@@ -256,8 +268,8 @@ class JournalTransaction(NamedTuple):
             raise refusals.build_already_settled(intent, self.format_command)
         if not intent.is_unresolved:
             self._refuse_duplicate_of(intent)
-        elif intent.batch is not None:
-            self._refuse_done_unaware(intent)
+        else:
+            self._refuse_outdated(intent)
         begun = self._begin(intent, intent.scope.key_fingerprint, server_time)
         return begun._replace(sent_with=key_fingerprint or "")
 
@@ -271,13 +283,27 @@ class JournalTransaction(NamedTuple):
                 refusal = refusals.DONE_ANEW if is_done else refusals.BEGUN_ANEW
                 raise refusal.about(other, self.format_command)
 
-    def _refuse_done_unaware(self, intent: Intent) -> None:
-        """Refuses an unknown request that was done anew before the journal knew of it (R115)."""
+    def _refuse_outdated(self, intent: Intent) -> None:
+        """Refuses an unknown request that was done anew before the journal knew of it (R115).
+
+        Also an update of what a later one, which was or may have been carried out, says otherwise.
+        """
         done = (intent.likeness, intent.seq, intent.first_sent_at, intent.batch)
         for row in self.tx.rows(_UNAWARE, done):
             raise refusals.DONE_UNAWARE.about(
-                intent, self.format_command, other=row["id"], ended=utc(row["settled_at"])
+                intent, self.format_command, other=row["id"], at=utc(row["settled_at"])
             )
+        path, here = intent.stored.path, place_of(intent.scope.base_url)
+        if not (find.post(path).operation or "").endswith(".update"):
+            return
+        said = read_folded(*intent.stored[:3])
+        later = (path, intent.scope.mode, intent.seq, path.rpartition("/")[2])
+        for other in map(intent_of, self.tx.rows(_LATER, later)):
+            otherwise = are_told_apart(said, read_folded(*other.stored[:3]))
+            if otherwise and place_of(other.scope.base_url) == here:
+                raise refusals.OVERTAKEN.about(
+                    intent, self.format_command, other=other.id, at=utc(other.created_at)
+                )
 
     def forget(self, intent: Intent) -> None:
         """Deletes a request; raises Conflict: a process is sending it."""
