@@ -34,20 +34,8 @@ def team(
     running.nodes[0].start()
     try:
         made = TeamCommands(running, svc, tmp_path, users)
-        made.run(
-            "admin",
-            "events",
-            "log",
-            "create",
-            "--to",
-            made.url,
-            "--replicas",
-            "1",
-            "--group",
-            "ci",
-            "--max-bytes",
-            "64MiB",
-        )
+        create = ("create", "--to", made.url, "--replicas", "1", "--group", "ci")
+        made.run("admin", "events", "log", *create, "--max-bytes", "64MiB")
         yield made
     finally:
         running.close()

@@ -1,6 +1,5 @@
 """A team's day on three servers with TLS: its members as processes, a service that never stops sending."""
 
-import asyncio
 import json
 import os
 import re
@@ -21,7 +20,7 @@ from support.servers.certificates import Authority
 from support.serving import free_ports
 from support.team.commands import users_file
 from support.team.log import KEY, ORIGIN, wait_for
-from support.team.members import EventSender, Member
+from support.team.members import EventSender, Member, act_as
 from support.team.servers import LogNode, Servers
 from svc.client.wire.tls import context
 from svc.listen.log.address import LogAddress
@@ -371,27 +370,5 @@ class Day:
 
     def client(self, act: Callable[[Any], Any], user: str) -> list[str]:
         """What a stranger's own program does with a member's password; gives what a server says."""
-        import nats
-
-        name, _, password = self.users[user].partition("\n")[0].partition(":")
-        said: list[str] = []
-
-        async def heard(error: Exception) -> None:
-            said.append(str(error))
-
-        async def main() -> None:
-            client = await nats.connect(
-                [f"tls://localhost:{node.port}" for node in self.running.nodes],
-                tls=self.context,
-                user=name,
-                password=password,
-                error_cb=heard,
-                inbox_prefix=f"_INBOX_{name}",
-            )
-            await act(client)
-            await client.flush()
-            await asyncio.sleep(0.1)
-            await client.close()
-
-        asyncio.run(main())
-        return said
+        urls = [f"tls://localhost:{node.port}" for node in self.running.nodes]
+        return act_as(urls, self.users[user], act, tls=self.context)

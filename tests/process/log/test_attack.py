@@ -1,20 +1,20 @@
 """A stranger, a laptop's user and a false log against a team: nothing gets in, nothing leaks out."""
 
-import asyncio
 import json
 import time
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from process.log.attacks import ACK, APIS, INTO, REQUESTS
+from process.log.day import STREAM
 from support.listening import TargetServer, event
-from support.running import Sandbox, Svc
-from support.servers.certificates import Authority
-from support.serving import free_ports
-from support.team.commands import TeamCommands, users_file
+from support.running import Sandbox
+from support.team.commands import TeamCommands
 from support.team.log import (
     KEY,
     ORIGIN,
@@ -26,7 +26,8 @@ from support.team.log import (
     trust_in,
     wait_for,
 )
-from support.team.servers import LogNode, Servers
+from support.team.members import act_as
+from support.team.servers import Servers
 from svc.errors import CheckFailed
 from svc.listen.inbox.interfaces import Batch, InboundEvent
 from svc.listen.log.address import LogAddress
@@ -39,36 +40,10 @@ from svc.listen.verify.verify import Delivery, read_facts
 from svc.signature import header_value
 
 pytestmark = pytest.mark.usefixtures("needed")
-STREAM = "SVC_shop_test"
-INTO = "svc.shop.test.order.paid"  # where only receivers may put something
-APIS = ("LOG.API.", "$JS.API.")
 
 
 def attack(running: Servers, credentials: str, act: Callable[[Any], Awaitable[None]]) -> list[str]:
-    """What a stranger's own program does with a member's password; gives what the server says."""
-    import nats
-
-    user, _, password = credentials.partition("\n")[0].partition(":")
-    said: list[str] = []
-
-    async def main() -> None:
-        async def heard(error: Exception) -> None:
-            said.append(str(error))
-
-        client = await nats.connect(
-            f"nats://127.0.0.1:{running.nodes[0].port}",
-            user=user,
-            password=password,
-            error_cb=heard,
-            inbox_prefix=f"_INBOX_{user}",
-        )
-        await act(client)
-        await client.flush()
-        await asyncio.sleep(0.1)
-        await client.close()
-
-    asyncio.run(main())
-    return said
+    return act_as([f"nats://127.0.0.1:{running.nodes[0].port}"], credentials, act)
 
 
 def held(running: Servers, admin: str) -> tuple[int, int]:
@@ -85,36 +60,15 @@ def test_no_request_of_a_member_makes_the_log_feed_itself(user: str, team: TeamC
     with connect(team.running, admin) as connection:
         publish(connection, range(3))
     before = held(team.running, admin)
-    bodies: dict[str, dict[str, Any]] = {
-        f"STREAM.INFO.{STREAM}": {},
-        f"DIRECT.GET.{STREAM}": {"seq": 1, "batch": 100, "next_by_subj": "svc.shop.test.>"},
-        f"CONSUMER.LIST.{STREAM}": {"offset": 0},
-        f"CONSUMER.INFO.{STREAM}.g_ci": {},
-        f"CONSUMER.MSG.NEXT.{STREAM}.g_ci": {"batch": 100, "no_wait": True},
-        f"CONSUMER.CREATE.{STREAM}.c_{user}": {
-            "stream_name": STREAM,
-            "config": {"name": f"c_{user}", "deliver_subject": "svc.shop.live.order.paid"},
-        },
-        f"CONSUMER.DURABLE.CREATE.{STREAM}.x": {
-            "stream_name": STREAM,
-            "config": {"durable_name": "x", "deliver_subject": INTO},
-        },
-        f"STREAM.PURGE.{STREAM}": {},
-        f"STREAM.DELETE.{STREAM}": {},
-        "STREAM.CREATE.mine": {"name": "mine", "subjects": [INTO]},
-    }
-    replies = (
-        INTO,
-        f"$JS.API.STREAM.DELETE.{STREAM}",
-        f"$JS.ACK.{STREAM}.g_ci.1.1.1.1.0",
-        "reader.x",
-    )
+    replies = (INTO, f"$JS.API.STREAM.DELETE.{STREAM}", ACK, "reader.x")
 
     async def act(client: Any) -> None:
-        for api in APIS:
-            for verb, body in bodies.items():
-                for reply in replies:
-                    await client.publish(f"{api}{verb}", json.dumps(body).encode(), reply=reply)
+        for api, one, reply in product(APIS, REQUESTS, replies):
+            asked, body = (
+                text.replace("c_anna", f"c_{user}")
+                for text in (f"{api}{one.verb}", json.dumps(one.body))
+            )
+            await client.publish(asked, body.encode(), reply=reply)
         if user != "receiver":  # who may publish: what is forged so lacks the proof
             await client.publish(INTO, event(9))
 
@@ -293,50 +247,3 @@ def test_end_to_end_is_said_by_a_secret_of_this_origin_alone(
     assert team.svc(*check, stdin=payload).code == 0
     other = team.svc(*check, *real, stdin=payload, env=env)
     assert (other.code, other.error["code"]) == (2, "secret_missing")
-
-
-@pytest.mark.slow(seconds=15)
-@pytest.mark.limit(90)
-def test_a_certificate_alone_joins_no_cluster(  # noqa: PLR0915  one cluster
-    svc: Svc, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The template's own configuration, with TLS: the third has the password and another name."""
-    ports, authority = free_ports(9), Authority(tmp_path)
-    argv = ("events", "log", "template", "--name", "shop")
-    routes = [f"localhost:{port}" for port in ports[6:]]
-    for line in svc(*argv, "--environment").out.splitlines():
-        name, _, value = line.partition("=")
-        for number, route in enumerate(routes, 1):
-            value = value.replace(f"log{number}.example.com:6222", route)
-        monkeypatch.setenv(name, value.strip("'"))
-    nodes = []
-    for number in (1, 2, 3):
-        text = svc(*argv, "--node", str(number)).out
-        text = text.replace("0.0.0.0:4222", f"127.0.0.1:{ports[number - 1]}")
-        text = text.replace("127.0.0.1:8222", f"127.0.0.1:{ports[2 + number]}")
-        text = text.replace(f"log{number}.example.com:6222", f"127.0.0.1:{ports[5 + number]}")
-        place = tmp_path / f"n{number}"
-        users_file(svc, place / "users.conf")
-        certificate = authority.issue("localhost" if number < 3 else "other.example").read_bytes()
-        for name in ("server", "server-key", "cluster", "cluster-key"):
-            (place / f"{name}.pem").write_bytes(certificate)
-        (place / "cluster-ca.pem").write_bytes(authority.file.read_bytes())
-        for name in ("server", "server-key", "cluster", "cluster-key", "cluster-ca"):
-            text = text.replace(f'"{name}.pem"', f'"{place}/{name}.pem"')
-        text = text.replace(f'"./shop-{number}"', f'"{place}/data"')
-        nodes.append(LogNode(place, f"shop-{number}", ports[number - 1], ports[2 + number], text))
-    running = Servers(nodes)
-    try:
-        for node in nodes:
-            node.start()
-        wait_for(lambda: joined(nodes[0]) == {"shop-2"} and joined(nodes[1]) == {"shop-1"})
-        refused = nodes[0].folder / "out"
-        wait_for(lambda: "failed to verify certificate" in refused.read_text())
-        assert joined(nodes[2]) == set()
-    finally:
-        running.close()
-
-
-def joined(node: LogNode) -> set[str]:
-    found = node.monitored("routez").get("routes") or []
-    return {str(one.get("remote_name")) for one in found}

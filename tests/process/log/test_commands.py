@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from support.forks.program import Forking
-from support.listening import TargetServer, event, status_line
+from support.listening import TargetServer, event
 from support.running import Sandbox, Svc
 from support.suite.patience import patient, until
 from support.team.commands import RunningCommand, TeamCommands, server_of
@@ -74,27 +74,6 @@ def test_an_event_goes_through_the_whole_team(  # noqa: PLR0915  one story
     assert kinds == ["dispute.opened", "order.paid", "payment.captured"]
 
 
-def test_what_the_target_of_a_job_refuses_is_put_aside_and_a_laptops_is_not(
-    team: TeamCommands, forking: Forking
-) -> None:
-    """R129: the answer goes to the log for a group alone; a laptop has its own inbox for that."""
-    with TargetServer(lambda _: status_line(422)) as target, ExitStack() as open_:
-        to = ("--forward-to", str(target.port))
-        receiver = RunningCommand(forking, team, "receiver", "receive", "--to", team.url)
-        laptop = RunningCommand(forking, team, "anna", "listen", "--from", team.url, *to)
-        for one in (receiver, laptop):
-            open_.callback(one.end)
-            one.wait("ready")
-        team.svc("sandbox", "trigger", "order.paid")
-        laptop.wait("forward", 2)
-        group = ("listen", "--from", team.url, "--group", "ci", "--from-start", "all", *to)
-        job = RunningCommand(forking, team, "ci", *group)
-        open_.callback(job.end)
-        job.wait("forward", 2)
-        status = ("events", "log", "status", "--from", team.url)
-        until(lambda: team.run("admin", *status).json["failed"] == 2)
-
-
 @pytest.mark.effect_of("events receive", "--no-copy")
 def test_a_receiver_without_a_copy_leaves_nothing_to_refill_from(
     team: TeamCommands, forking: Forking
@@ -131,28 +110,18 @@ def test_refused_right_names_itself(
     if "refill" in argv:
         keep_a_copy(team)
     started = time.monotonic()
-    done = team.svc(
-        *(team.url if word == "LOG" else word for word in argv),
-        env=team.env(user),
-    )
-    error = json.loads(done.err.splitlines()[-1])["error"]
-    assert right in error["message"], done.err
-    assert f"user {user}" in error["message"]
+    words = (team.url if word == "LOG" else word for word in argv)
+    message = team.svc(*words, env=team.env(user)).error["message"]
+    assert right in message
+    assert f"user {user}" in message
     assert time.monotonic() - started < patient(8)
 
 
 def keep_a_copy(team: TeamCommands) -> None:
     """Receives one event, so that there is something to put into the log."""
-    done = team.svc(
-        "events",
-        "listen",
-        "--until",
-        "order.paid",
-        "--timeout",
-        "15",
-        "--exec",
-        f"{sys.executable} -m svc sandbox trigger order.paid -o id",
-    )
+    trigger = f"{sys.executable} -m svc sandbox trigger order.paid -o id"
+    until_paid = ("events", "listen", "--until", "order.paid", "--timeout", "15")
+    done = team.svc(*until_paid, "--exec", trigger)
     assert done.code == 0, done.err
 
 
@@ -171,29 +140,18 @@ def test_refill_puts_in_what_the_log_would_still_have(team: TeamCommands) -> Non
 
 
 def test_credentials_that_are_not_taken_are_named(team: TeamCommands) -> None:
-    done = team.svc(
-        "events", "log", "status", "--from", team.url, env={"SVC_LOG_CREDENTIALS": "anna:wrong"}
-    )
-    error = json.loads(done.err)["error"]
-    assert (done.code, error["code"]) == (4, "log_credentials_refused")
+    env = {"SVC_LOG_CREDENTIALS": "anna:wrong"}
+    done = team.svc("events", "log", "status", "--from", team.url, env=env)
+    assert (done.code, done.error["code"]) == (4, "log_credentials_refused")
     assert "wrong" not in done.err
 
 
 def test_stream_of_another_mode_or_service_is_refused(team: TeamCommands) -> None:
     """Test and live events, and those of two services, never meet in one log."""
-    address = ("--to", team.url)
-    done = team.svc(
-        "events",
-        "receive",
-        *address,
-        "--base-url",
-        "http://127.0.0.1:9",
-        env={**team.env("receiver"), "SVC_API_KEY": "sk_test_sandbox"},
-    )
-    assert (done.code, json.loads(done.err.splitlines()[-1])["error"]["code"]) == (
-        2,
-        "log_of_other_origin",
-    )
+    env = {**team.env("receiver"), "SVC_API_KEY": "sk_test_sandbox"}
+    receive = ("events", "receive", "--to", team.url)
+    done = team.svc(*receive, "--base-url", "http://127.0.0.1:9", env=env)
+    assert (done.code, done.error["code"]) == (2, "log_of_other_origin")
 
 
 @pytest.mark.parametrize(
@@ -224,7 +182,7 @@ def test_what_cannot_be_is_refused_before_anything_is_opened(
 ) -> None:
     done = svc("events", *argv)
     assert done.code == 2, done.err
-    assert words in json.loads(done.err)["error"]["message"]
+    assert words in done.error["message"]
 
 
 def test_lazy_log_is_refused(

@@ -10,7 +10,7 @@ import pytest
 from support.listening import OK, Received, TargetServer, status_line
 from support.servers.certificates import Authority, TlsServer
 from support.suite.patience import patient
-from support.team.log import connect, job, make_streams, publish, wait_for
+from support.team.log import connect, job, laptop, make_streams, publish, wait_for
 from support.team.servers import Servers, servers
 from svc.listen.forward.pump import ForwardOptions
 from svc.listen.targets import TargetTrust
@@ -57,13 +57,22 @@ def test_each_event_goes_to_one_job(server: Servers, tmp_path: Path) -> None:
 
 
 def test_poison_is_put_aside_with_the_targets_answer(server: Servers, tmp_path: Path) -> None:
-    """An HTTP error is final: the others go on, and the list of failures says what was answered."""
+    """An HTTP error is final: the others go on, and the list of failures says what was answered.
+
+    R129: a laptop's target is asked as well, and only its own inbox knows what that refused.
+    """
 
     def reply(request: Received) -> bytes:
         return status_line(422) if b'"evt_3"' in request.body else OK
 
-    with TargetServer(reply) as target, connect(server) as connection:
+    with (
+        TargetServer(reply) as target,
+        TargetServer(reply) as own,
+        connect(server) as connection,
+        laptop(server, tmp_path / "own", own.port) as beside,
+    ):
         publish(connection, range(6))
+        beside.forwards(6)
         with job(server, tmp_path / "a", target.port) as listener:
             listener.forwards(6)
             wait_for(lambda: pending(server) == (0, 0))

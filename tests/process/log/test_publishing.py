@@ -15,7 +15,6 @@ from support.listening import NOW, TargetServer
 from support.suite.patience import until
 from support.team.log import (
     KEY,
-    ORIGIN,
     connect,
     inbound,
     job,
@@ -149,21 +148,6 @@ def test_copy_lies_on_the_own_disk_before_the_log_has_it(server: Servers, tmp_pa
         ("evt_3", "unrouted"),
     ]
     assert count(server) == 2
-
-
-def test_streams_are_made_once_and_what_differs_is_said(server: Servers) -> None:
-    """Making them again changes nothing; it shows what somebody has changed."""
-    with connect(server) as connection:
-        wanted = streams.events_stream(connection.address, "test", ORIGIN, 1, 1 << 30, KEY)
-        again = connection.run(streams.make(connection, wanted))
-        assert again == {"name": wanted["name"], "made": False, "changed": [], "differs": []}
-        other = {**wanted, "max_bytes": 1 << 20, "discard": "old"}
-        connection.run(connection.api(f"STREAM.UPDATE.{wanted['name']}", other))
-        differs = connection.run(streams.make(connection, wanted))["differs"]
-    assert {one["field"]: one["found"] for one in differs} == {
-        "max_bytes": 1 << 20,
-        "discard": "old",
-    }
 
 
 def test_what_is_published_again_later_is_marked_and_forwarded_once_by_a_laptop(

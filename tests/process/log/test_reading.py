@@ -42,23 +42,6 @@ def test_laptop_goes_on_where_it_was(server: Servers, tmp_path: Path) -> None:
     assert sorted(target.ids) == sorted(f"evt_{number}" for number in range(30))
 
 
-def test_log_that_was_made_anew_is_read_from_its_beginning(server: Servers, tmp_path: Path) -> None:
-    """A position is a place and an id: the same number in another log is another event."""
-    with connect(server) as connection, TargetServer() as target:
-        publish(connection, range(20))
-        with laptop(server, tmp_path / "a", target.port) as listener:
-            listener.forwards(20)
-        stream = connection.address.stream("test")
-        info = connection.run(connection.api(f"STREAM.INFO.{stream}"))
-        connection.run(connection.api(f"STREAM.DELETE.{stream}"))
-        connection.run(connection.api(f"STREAM.CREATE.{stream}", info["config"]))
-        publish(connection, range(15, 50))
-        with laptop(server, tmp_path / "a", target.port) as listener:
-            listener.forwards(30)
-            assert sum(one.duplicate for one in listener.events(35)) == 5
-    assert sorted(target.ids) == sorted(f"evt_{number}" for number in range(50))
-
-
 def test_events_that_are_too_old_are_missed_aloud(server: Servers, tmp_path: Path) -> None:
     """What the log has dropped for its age is counted and said, never passed over in silence."""
     with connect(server) as connection, TargetServer() as target:

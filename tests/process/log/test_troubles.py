@@ -35,16 +35,9 @@ from svc.listen.log.checks import limits, payload, replicas, version
 from svc.listen.log.connection import LogConnection
 from svc.listen.log.inboxes import LogInbox
 from svc.listen.log.streams import stream_info
-from svc.listen.output_records import LogState
 
 pytestmark = pytest.mark.usefixtures("needed")
 SHOP = "SVC_shop_test"
-USERS = """
-authorization {{ users = [
-  {{ user: admin, password: pw }}
-  {{ user: anna, password: {anna} }}
-] }}
-"""
 
 
 @pytest.mark.slow(seconds=30)
@@ -113,27 +106,6 @@ def publish_when_led(connection: LogConnection, numbers: Sequence[int]) -> None:
         return all(isinstance(one, StoreResult) for one in kept)
 
     wait_for(taken, 60)
-
-
-@pytest.mark.slow(seconds=8)
-def test_credentials_that_end_in_the_middle_are_told_and_tried_again(tmp_path: Path) -> None:
-    """The listener says so, keeps on trying, and goes on where it was when they are good again."""
-    with servers(tmp_path / "log", more=USERS.format(anna="pa")) as running:
-        make_streams(running, "admin:pw")
-        node = running.nodes[0]
-        with (
-            laptop(running, tmp_path / "a", credentials="anna:pa") as listener,
-            connect(running, "admin:pw") as connection,
-        ):
-            publish(connection, range(3))
-            listener.events(3)
-            node.reload(node.config.replace("password: pa", "password: pb"))
-            [down] = listener.told(LogState, 1)
-            node.reload(node.config)
-            listener.told(LogState, 2)
-            publish(connection, range(3, 6))
-            listener.events(6)
-    assert "anna" in (down.reason or "")
 
 
 def test_full_lone_and_small_logs_are_named(server: Servers) -> None:

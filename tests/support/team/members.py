@@ -1,5 +1,6 @@
 """Members of a team as processes of their own, that may be killed, and a sender that comes again."""
 
+import asyncio
 import http.client
 import json
 import os
@@ -8,7 +9,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -119,3 +120,33 @@ class EventSender:
                 connection.request("POST", path, body, signed)
                 return connection.getresponse().status
         return None
+
+
+def act_as(
+    urls: Sequence[str], credentials: str, act: Callable[[Any], Awaitable[None]], **more: Any
+) -> list[str]:
+    """Has somebody's own program use a member's password; gives what the servers say to it."""
+    import nats
+
+    user, _, password = credentials.partition("\n")[0].partition(":")
+    said: list[str] = []
+
+    async def heard(error: Exception) -> None:
+        said.append(str(error))
+
+    async def main() -> None:
+        client = await nats.connect(
+            list(urls),
+            user=user,
+            password=password,
+            error_cb=heard,
+            inbox_prefix=f"_INBOX_{user}",
+            **more,
+        )
+        await act(client)
+        await client.flush()
+        await asyncio.sleep(0.1)
+        await client.close()
+
+    asyncio.run(main())
+    return said
