@@ -2,14 +2,13 @@
 
 import json
 from collections.abc import Iterator
-from http.client import HTTPConnection
 from urllib.parse import parse_qs
 
 import pytest
 
 from support.listeners import Pay
 from support.orders import ORDER
-from support.running import Sandbox
+from support.running import Sandbox, api
 from support.serving import QuietHandler, serving
 
 
@@ -18,11 +17,7 @@ def pay(sandbox: Sandbox) -> Pay:
     """Has an order paid, which sends payment.captured and order.paid; gives the order's id."""
 
     def paid() -> str:
-        connection = HTTPConnection("127.0.0.1", sandbox.port, timeout=60)
-        headers = {"Authorization": "Bearer sk_test_sandbox", "Content-Type": "application/json"}
-        connection.request("POST", "/v1/orders", json.dumps(ORDER), headers)
-        order = json.loads(connection.getresponse().read())
-        connection.close()
+        order = api(sandbox.port, "POST", "/v1/orders", ORDER)
         card = {"number": "4242424242424242", "exp_month": 12, "exp_year": 2034, "cvc": "123"}
         body = {"client_secret": order["client_secret"], "method": "card", "card": card}
         sandbox.control("POST", "/checkout/pay", body, key="pk_test_sandbox")

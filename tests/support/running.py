@@ -196,16 +196,40 @@ class Sandbox:
 
     def control(self, method: str, path: str, body: Any = None, key: str | None = None) -> Any:
         """Calls a control under `/_sandbox` without going through the program under test."""
-        connection = HTTPConnection("127.0.0.1", self.port, timeout=30)
-        headers = {"Svc-Sandbox": "1", "Content-Type": "application/json"}
-        if key is not None:
-            headers["Authorization"] = f"Bearer {key}"
-        try:
-            payload = None if body is None else json.dumps(body)
-            connection.request(method, f"/_sandbox{path}", payload, headers)
-            return json.loads(connection.getresponse().read())
-        finally:
-            connection.close()
+        return api(self.port, method, f"/_sandbox{path}", body, key, **{"Svc-Sandbox": "1"})
+
+
+def ask(
+    port: int,
+    method: str,
+    path: str,
+    body: Any = None,
+    key: str | None = "sk_test_sandbox",
+    **headers: str,
+) -> tuple[int, str]:
+    """Asks a sandbox without the program under test; gives the status and the body."""
+    connection = HTTPConnection("127.0.0.1", port, timeout=60)
+    headers["Content-Type"] = "application/json"
+    if key is not None:
+        headers["Authorization"] = f"Bearer {key}"
+    try:
+        connection.request(method, path, None if body is None else json.dumps(body), headers)
+        answer = connection.getresponse()
+        return answer.status, answer.read().decode()
+    finally:
+        connection.close()
+
+
+def api(
+    port: int,
+    method: str,
+    path: str,
+    body: Any = None,
+    key: str | None = "sk_test_sandbox",
+    **headers: str,
+) -> Any:
+    """Asks as `ask` does; gives what the JSON of the answer says."""
+    return json.loads(ask(port, method, path, body, key, **headers)[1])
 
 
 BUILD: Final = Path(__file__).parents[2] / ".build"

@@ -1,6 +1,5 @@
 """`svc sandbox`, with the real program and real sandboxes."""
 
-import json
 import shlex
 import signal
 import socket
@@ -8,34 +7,19 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
-from http.client import HTTPConnection
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from support.orders import ORDER
+from support.running import Sandbox, Svc, api
 from support.servers.certificates import Authority, TlsServer
 from support.servers.misbehaving import ScriptedServer
 from support.suite.patience import patient
 from svc import __version__
 
-Svc = Any  # the fixture's classes live in the conftest, which no test can import
-Sandbox = Any
 Start = Callable[..., Any]
-
-
-def api(port: int, method: str, path: str, body: Any = None) -> Any:
-    """One call of the API without the program under test."""
-    connection = HTTPConnection("127.0.0.1", port, timeout=60)
-    headers = {"Authorization": "Bearer sk_test_sandbox", "Content-Type": "application/json"}
-    try:
-        connection.request(method, path, json.dumps(body) if body else None, headers)
-        answer = json.loads(connection.getresponse().read())
-    finally:
-        connection.close()
-    assert "code" not in answer, answer
-    return answer
 
 
 def unpaid(sandbox: Sandbox, **changes: Any) -> Any:
@@ -275,17 +259,6 @@ def test_signal_ends_a_sandbox_in_the_foreground(
     assert not list((isolated / "state" / "sandbox").glob("run-*"))
 
 
-def test_tls_sandbox_is_reached_through_its_profile(svc: Svc, start: Start) -> None:
-    """`--tls` makes a certificate once, and the profile trusts it."""
-    started = start("--db", ":memory:", "--tls")
-    assert started["url"].startswith("https://127.0.0.1:")
-    assert svc.ok("sandbox", "settings")["object"] == "settings"
-    assert Path(started["certificate"]).with_name("private-key.pem").stat().st_mode & 0o777 == 0o600
-    exports = svc.ok("sandbox", "env", "-o", "json")
-    assert exports["SVC_CA_BUNDLE"] == started["certificate"]
-    assert svc.ok("sandbox", "status")[0]["status"] == "running"
-
-
 @pytest.mark.parametrize("tls", [("--tls",), ()], ids=["https", "http"])
 def test_a_sandbox_of_ones_own_is_known_by_its_address(
     svc: Svc, start: Start, tls: tuple[str, ...]
@@ -349,12 +322,6 @@ def test_log_is_shown_after_the_end(svc: Svc, start: Start) -> None:
     assert (shown["file"], shown["lines"]) == (started["log"], [])
 
 
-def test_demo_fixture_fills_a_new_sandbox(start: Start) -> None:
-    """`--fixture demo` leaves orders to look at."""
-    started = start("--db", ":memory:", "--fixture", "demo")
-    assert len(api(started["port"], "GET", "/v1/orders")["data"]) >= 4
-
-
 # --- the shopper ------------------------------------------------------------------------------
 
 
@@ -413,7 +380,9 @@ def test_saved_card_pays_again(svc: Svc, sandbox: Sandbox) -> None:
     assert again["payment"]["payment_method"]["id"] == saved
 
 
-@pytest.mark.effect_of("sandbox pay", "--3ds", "--cvc", "--expiry", "--method", "--outcome")
+@pytest.mark.effect_of(
+    "sandbox pay", "--3ds", "--card", "--cvc", "--expiry", "--iban", "--method", "--outcome"
+)
 @pytest.mark.parametrize(
     ("options", "status"),
     [
@@ -422,6 +391,7 @@ def test_saved_card_pays_again(svc: Svc, sandbox: Sandbox) -> None:
         (("--card", "4000000000003220", "--3ds", "abandon"), "requires_payment"),
         (("--method", "klarna"), "paid"),
         (("--method", "klarna", "--outcome", "abandon"), "requires_payment"),
+        (("--card", "5555555555554444"), "paid"),
         (("--method", "sepa_debit", "--iban", "DE89370400440532013000"), "processing"),
     ],
 )
@@ -431,6 +401,11 @@ def test_pay_plays_every_way_to_pay(
     """Cards, challenges, redirects and debits lead where they should (assumptions: Card behaviour)."""
     paid = svc.ok("sandbox", "pay", unpaid(sandbox)["client_secret"], *options)
     assert paid["order"]["status"] == status
+    if "--iban" in options:  # the other account's bank says no
+        options = (*options[:-1], "DE62370400440532013001")
+        payment = svc.ok("sandbox", "pay", unpaid(sandbox)["id"], *options)["payment"]["id"]
+        svc.ok("sandbox", "advance", "5s")
+        assert svc.ok("payments", "retrieve", payment)["status"] == "failed"
 
 
 @pytest.mark.parametrize(
@@ -557,6 +532,7 @@ def test_balances_are_shown_and_set_by_mode(svc: Svc, sandbox: Sandbox) -> None:
     assert "4200" in wrong.err
 
 
+@pytest.mark.effect_of("sandbox reset", "--seed")
 def test_reset_empties_the_sandbox(svc: Svc, sandbox: Sandbox) -> None:
     """Equal seeds give equal ids; the demo fixture fills it again."""
     unpaid(sandbox)
@@ -591,20 +567,6 @@ def test_deliveries_are_listed_and_sent_again(svc: Svc, sandbox: Sandbox) -> Non
 
 
 # --- only a sandbox ---------------------------------------------------------------------------
-
-CONTROLS = [
-    ("pay", "ord_1_secret_2"),
-    ("dispute", "pay_1"),
-    ("settle", "rf_1"),
-    ("fail", "rf_1"),
-    ("decide", "dp_1", "won"),
-    ("advance", "1d"),
-    ("reset", "--yes"),
-    ("settings",),
-    ("balances",),
-    ("deliveries",),
-    ("resend", "evt_1"),
-]
 
 
 def test_control_refuses_a_server_that_is_no_sandbox(svc: Svc, tmp_path: Path) -> None:

@@ -11,7 +11,6 @@ import sys
 import time
 from collections.abc import Callable
 from contextlib import closing
-from http.client import HTTPConnection
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +18,7 @@ import pytest
 
 from support.launching import launch_options
 from support.orders import ORDER
-from support.running import Sandbox, Svc
+from support.running import Sandbox, Svc, api
 from support.suite.patience import until
 from svc.cli.main import main
 from svc.cli.sandbox import exported
@@ -32,17 +31,6 @@ DETACHED = ("sandbox", "start", "--detach", "--port", "0")
 MONEY = ("--amount", "12900", "--currency", "EUR", "--country", "DE")
 ITEM = ("--item", "name=Jacket,quantity=1,unit_amount=12900")
 CREATE = ("orders", "create", *MONEY, *ITEM)
-
-
-def api(port: int, method: str, path: str, body: Any = None, key: str = "sk_test_sandbox") -> Any:
-    """One call of the API without the program under test."""
-    connection = HTTPConnection("127.0.0.1", port, timeout=60)
-    headers = {"Authorization": f"Bearer {key}", "Content-Type": "application/json"}
-    try:
-        connection.request(method, path, json.dumps(body) if body else None, headers)
-        return json.loads(connection.getresponse().read())
-    finally:
-        connection.close()
 
 
 # --- trigger ----------------------------------------------------------------------------------
@@ -339,43 +327,6 @@ def test_job_that_breaks_is_told_and_stops_nothing(svc: Svc, start: Start, tmp_p
 # --- scenarios ---------------------------------------------------------------------
 
 
-@pytest.mark.effect_of("sandbox pay", "--card")
-@pytest.mark.parametrize(
-    ("number", "token"),
-    [
-        ("5555555555554444", "active"),
-        ("3566002020360505", "unavailable"),
-        ("4000000000008039", "suspended"),
-    ],
-)
-def test_saved_card_has_its_network_token(
-    svc: Svc, sandbox: Sandbox, number: str, token: str
-) -> None:
-    """Spec: saved cards are network tokens where the network has them."""
-    order = api(sandbox.port, "POST", "/v1/orders", ORDER)["id"]
-    paid = svc.ok("sandbox", "pay", order, "--card", number, "--save-card")
-    assert paid["payment"]["payment_method"]["card"]["network_token"] == token
-
-
-@pytest.mark.effect_of("sandbox pay", "--iban")
-@pytest.mark.parametrize(
-    ("iban", "wait", "status"),
-    [
-        ("DE08370400440532013003", "3m", "captured"),
-        ("DE62370400440532013001", "5s", "failed"),
-        ("DE35370400440532013002", "10s", "captured"),
-    ],
-)
-def test_delayed_debits(svc: Svc, sandbox: Sandbox, iban: str, wait: str, status: str) -> None:
-    """Accounts that confirm late, reject, or confirm and dispute."""
-    order = api(sandbox.port, "POST", "/v1/orders", ORDER)["id"]
-    paid = svc.ok("sandbox", "pay", order, "--method", "sepa_debit", "--iban", iban)
-    assert paid["payment"]["status"] == "processing"
-    svc.ok("sandbox", "advance", wait)
-    payment = api(sandbox.port, "GET", f"/v1/payments/{paid['payment']['id']}")
-    assert (payment["status"], payment["disputed"]) == (status, iban.endswith("3002"))
-
-
 def test_a_file_that_export_wrote_is_imported_in_pieces_and_any_other_as_a_whole(
     svc: Svc, sandbox: Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -523,6 +474,9 @@ def test_order_is_created_over_https_with_verification(
     assert started["url"].startswith("https://127.0.0.1:")
     assert svc.ok(*CREATE)["object"] == "order"
     assert svc.ok("sandbox", "settings")["object"] == "settings"
+    assert svc.ok("sandbox", "status")[0]["status"] == "running"
+    exports = svc.ok("sandbox", "env", "-o", "json")
+    assert exports["SVC_CA_BUNDLE"] == started["certificate"]
     other = {f"SVC_{name}_DIR": str(isolated / "other") for name in ("CONFIG", "STATE")}
     env = {**other, "SVC_API_KEY": "sk_test_sandbox"}
     elsewhere = svc(*CREATE, env={**env, "SVC_BASE_URL": started["url"]})
@@ -545,27 +499,6 @@ def test_certificate_is_made_once(svc: Svc, start: Start) -> None:
 # --- determinism ------------------------------------------------------------------------------
 
 
-@pytest.mark.effect_of("sandbox reset", "--seed")
-def test_equal_seeds_and_calls_give_equal_bytes(svc: Svc, start: Start) -> None:
-    """Ids, secrets, answers and the whole state are the same in two sandboxes."""
-    told = []
-    for _ in range(2):
-        started = start("--db", ":memory:", "--seed", "11", "--fixture", "demo")
-        env = {"SVC_BASE_URL": started["url"], "SVC_API_KEY": "sk_test_sandbox"}
-        calls: list[tuple[str, ...]] = [
-            ("sandbox", "reset", "--yes", "--seed", "11", "--fixture", "demo"),
-            ("sandbox", "clock", "frozen", "--to", "2040-01-01T00:00:00Z"),
-            (*CREATE, "--idempotency-key", "k-1"),
-            ("sandbox", "trigger", "dispute.won"),
-            ("sandbox", "keys", "create"),
-            ("sandbox", "advance", "30d"),
-        ]
-        told.append([svc(*call, env=env).out for call in calls])
-    first, second = told
-    # What the fixture made has the time of the reset; everything later is equal to the byte.
-    assert first[1:] == second[1:]
-
-
 @pytest.mark.effect_of("sandbox reset", "--fixture")
 @pytest.mark.effect_of("sandbox start", "--detach", "--fixture", "--seed")
 def test_seed_and_fixture_of_an_old_sandbox_are_not_taken_silently(svc: Svc, start: Start) -> None:
@@ -585,6 +518,7 @@ def test_sandbox_begins_with_a_state(svc: Svc, start: Start, tmp_path: Path) -> 
     """Objects, clock and settings are those of the state; an old sandbox stays as it is."""
     first = start("--fixture", "demo")
     state, orders = tmp_path / "state.json", api(first["port"], "GET", "/v1/orders")["data"]
+    assert len(orders) >= 4
     svc.ok("sandbox", "settings", "allow_remote_webhooks=true")
     svc.ok(
         "webhook-endpoints", "create", "--url", "https://shop.example/x", "--events", "order.paid"
@@ -679,6 +613,18 @@ CONTROLS = [
     ("emails",),
     ("requests",),
     ("clock",),
+    ("advance", "1d"),
+    ("reset", "--yes"),
+    ("settings",),
+    ("balances",),
+    ("deliveries",),
+    ("resend", "evt_1"),
+    ("pay", "ord_1_secret_2"),
+    ("checkout", "ord_1"),
+    ("dispute", "pay_1"),
+    ("settle", "rf_1"),
+    ("fail", "rf_1"),
+    ("decide", "dp_1", "won"),
     ("export",),
     ("import", "STATE"),
 ]

@@ -7,13 +7,12 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from http.client import HTTPConnection
 from pathlib import Path
 
 import pytest
 
 from support.on_terminal import OpenTerminal, Terminal
-from support.running import Sandbox, Svc
+from support.running import Sandbox, Svc, ask
 from support.suite.patience import patient
 
 START = ("sandbox", "start", "--port", "0", "--db", ":memory:")
@@ -21,12 +20,7 @@ TIME = r"\d\d:\d\d:\d\d\.\d{3}"
 
 
 def get(port: int, path: str) -> int:
-    connection = HTTPConnection("127.0.0.1", port, timeout=60)
-    try:
-        connection.request("GET", path, headers={"Authorization": "Bearer sk_test_sandbox"})
-        return connection.getresponse().status
-    finally:
-        connection.close()
+    return ask(port, "GET", path)[0]
 
 
 def port_of(terminal: Terminal) -> int:
