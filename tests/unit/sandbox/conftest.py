@@ -20,6 +20,7 @@ from svc.sandbox.app import SandboxApp
 from svc.sandbox.options import LaunchOptions
 from svc.sandbox.process.records import listen_on
 from unit.sandbox.diary import Diary
+from unit.sandbox.faults.watched import WatchedSandbox
 from unit.sandbox.lab import Lab, ScriptedReceiver, answer_with
 
 
@@ -67,6 +68,14 @@ def make_sandbox() -> Iterator[Any]:
     yield make
     for sandbox in made:
         sandbox.close()
+
+
+@pytest.fixture
+def watched() -> Iterator[WatchedSandbox]:
+    """A fresh sandbox whose webhooks are looked at."""
+    made = WatchedSandbox()
+    yield made
+    made.sandbox.close()
 
 
 @pytest.fixture(scope="module")

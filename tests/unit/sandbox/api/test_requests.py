@@ -24,6 +24,7 @@ UNKNOWN = [
     ("GET", "/v1/"),
     ("GET", "/v1/orders/"),
     ("GET", "/v1/customers"),
+    ("GET", "/v1/events"),
     ("GET", "/v1/webhook_endpoints/we_x"),
     ("GET", "/v1/events/evt_x/x"),
     ("GET", "/v1/payment_methods/pm_x"),
@@ -53,11 +54,6 @@ def test_unknown_path_is_404(shared: AsgiSandbox, method: str, path: str) -> Non
     """No other path exists, and none is redirected (assumptions: Operations)."""
     answer = shared.call(method, path)
     assert (answer.status, answer.code) == (404, "endpoint_unknown")
-
-
-def test_event_list_does_not_exist(shared: AsgiSandbox) -> None:
-    """There is no list of events in the documented API."""
-    assert shared.get("/v1/events").code == "endpoint_unknown"
 
 
 @pytest.mark.parametrize(("method", "path", "allow"), WRONG)

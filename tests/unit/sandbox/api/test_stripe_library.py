@@ -67,20 +67,6 @@ def test_library_pages_by_itself(client: stripe.StripeClient) -> None:
     assert len(found) == len(set(found))
 
 
-def test_library_pages_through_a_list(client: stripe.StripeClient) -> None:
-    """Limit, cursor and `has_more` do as it expects."""
-    made = [ask(client, "post", "/v1/orders", **ORDER).id for _ in range(5)]
-    found: list[str] = []
-    while made[0] not in found:
-        cursor = {"starting_after": found[-1]} if found else {}
-        page = ask(client, "get", "/v1/orders", limit=2, **cursor)
-        assert page.object == "list"
-        # Only the last page may be short: how many orders other tests left is not ours to know.
-        assert len(page.data) == 2 or not page.has_more
-        found += [order.id for order in page.data]
-    assert found[:5] == made[::-1]
-
-
 def test_library_refunds(served: Served, client: stripe.StripeClient) -> None:
     """A partial refund, repeated under one idempotency key, happens once."""
     payment = paid_payment(served, client)
@@ -159,18 +145,3 @@ def test_library_verifies_our_deliveries(delivered: tuple[str, Hook]) -> None:
     assert stripe.WebhookSignature.verify_header(hook.body, header, secret, tolerance=300)
     assert abs(time.time() - int(header.partition(",")[0][2:])) < 300
     assert hook.headers["content-type"] == "application/json; charset=utf-8"
-
-
-@pytest.mark.parametrize("spoilt", ["body", "secret", "header"])
-def test_library_refuses_spoilt_deliveries(delivered: tuple[str, Hook], spoilt: str) -> None:
-    """A changed byte, another secret or another signature does not pass."""
-    secret, hook = delivered
-    body, header = hook.body, hook.headers["svc-signature"]
-    if spoilt == "body":
-        body = body.replace(b"12900", b"12901")
-    elif spoilt == "secret":
-        secret += "x"
-    else:
-        header = header[:-1] + ("0" if header[-1] != "0" else "1")
-    with pytest.raises(stripe.SignatureVerificationError):
-        stripe.WebhookSignature.verify_header(body, header, secret)

@@ -34,7 +34,7 @@ def assert_protected(page: CheckoutPage) -> None:
         ("DE", "EUR", "de", f"172,43{NBSP}€ bezahlen"),
         ("FR", "EUR", "fr", f"Payer 173,88{NBSP}€"),
         ("MX", "MXN", "es", None),
-        ("JP", "JPY", "ja", None),
+        ("JP", "JPY", "ja", "¥16,556のお支払い"),
         ("US", "USD", "en", "Pay US$"),
         ("NL", "EUR", "en", "Pay €"),
     ],
@@ -42,7 +42,7 @@ def assert_protected(page: CheckoutPage) -> None:
 def test_language_follows_the_country(
     shop: Shop, path: Any, country: str, currency: str, tag: str, heading: str | None
 ) -> None:
-    """The page speaks the country's language, or English where it cannot."""
+    """The page speaks the country's language, or English where it cannot, and writes its numbers."""
     page = shop.get(path(shop.order(currency=currency, shipping={"country": country})))
     assert page.status == 200
     assert page.one("html").attrs["lang"] == tag

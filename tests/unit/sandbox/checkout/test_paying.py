@@ -68,14 +68,6 @@ def test_every_test_card_does_what_its_button_says(shop: Shop, path: Any, group:
             assert status(shop, order) == "paid"
 
 
-def test_soft_decline_is_rescued_by_a_smart_retry(shop: Shop, path: Any) -> None:
-    """With smart retries on, the button is as good as its word (spec: 10)."""
-    shop.control("POST", "/settings", {"smart_retries": True})
-    order = shop.order()
-    assert shop.submit(path(order), test_card="do_not_honor").status == 303
-    assert shop.payments(order)[0]["retried"] is True
-
-
 @pytest.mark.parametrize(
     ("tag", "words", "field"),
     [
@@ -104,12 +96,6 @@ def test_decline_is_told_as_a_shopper_may_know_it(
     marked = [e.attrs["name"] for e in page.all("input", aria_invalid="true")]
     assert marked == ([field] if field else [])
     assert tag not in page.one("section", class_="card pay").text
-
-
-def test_decline_is_told_in_the_shoppers_language(shop: Shop, path: Any) -> None:
-    """In German to a shopper in Germany."""
-    page = shop.submit(path(shop.order()), test_card="insufficient_funds")
-    assert page.message.startswith("Das Guthaben reicht nicht aus.")
 
 
 def test_form_is_kept_after_a_decline(shop: Shop, path: Any) -> None:
@@ -410,19 +396,6 @@ def test_every_test_account_is_one_click_away(shop: Shop, path: Any) -> None:
         assert shop.submit(path(order), "sepa_debit", test_iban=account.tag).status == 303
         shop.control("POST", "/clock/advance", {"seconds": 180})
         assert status(shop, order) == ends.get(account.tag, "requires_payment")
-
-
-@pytest.mark.parametrize(
-    ("currency", "country", "method"),
-    [("GBP", "GB", "bacs_debit"), ("USD", "US", "us_bank_account"), ("AUD", "AU", "becs_debit")],
-)
-def test_other_debits_need_no_account(
-    shop: Shop, path: Any, currency: str, country: str, method: str
-) -> None:
-    """They have no test account; the button is enough."""
-    order = shop.order(currency=currency, shipping={"country": country})
-    assert shop.submit(path(order), method).status == 303
-    assert status(shop, order) == "processing"
 
 
 @pytest.mark.parametrize(

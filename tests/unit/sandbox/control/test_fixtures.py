@@ -1,18 +1,6 @@
 """The fixture `demo`, object by object."""
 
-from collections.abc import Iterator
-
-import pytest
-
 from unit.sandbox.faults.watched import WatchedSandbox
-
-
-@pytest.fixture
-def watched() -> Iterator[WatchedSandbox]:
-    """A new one."""
-    made = WatchedSandbox()
-    yield made
-    made.sandbox.close()
 
 
 def test_demo_has_what_the_contract_lists(watched: WatchedSandbox) -> None:

@@ -124,19 +124,14 @@ def test_what_cannot_be_set_for_one_is_refused(
     assert sandbox.control("/settings", method="GET").json["webhook_delivery"] == "auto"
 
 
-def test_deliveries_about_one_order_go_wrong_alone() -> None:
+def test_deliveries_about_one_order_go_wrong_alone(watched: WatchedSandbox) -> None:
     """By a rule with its id, whatever of it changed."""
-    watched = WatchedSandbox()
     sandbox = watched.sandbox
-    try:
-        watched.listen("order.paid", "payment.captured")
-        one, two = sandbox.order(), sandbox.order()
-        watched.fault("drop", match={"order": one["id"]}, times=9)
-        for order in (one, two):
-            sandbox.pay(order)
-        watched.run(seconds=5)
-        named = [json.loads(each.body)["data"]["object"] for each in watched.postman.sent]
-        orders = {doc.get("order", doc["id"]) for doc in named}
-        assert orders == {two["id"]}
-    finally:
-        sandbox.close()
+    watched.listen("order.paid", "payment.captured")
+    one, two = sandbox.order(), sandbox.order()
+    watched.fault("drop", match={"order": one["id"]}, times=9)
+    for order in (one, two):
+        sandbox.pay(order)
+    watched.run(seconds=5)
+    named = [json.loads(each.body)["data"]["object"] for each in watched.postman.sent]
+    assert {doc.get("order", doc["id"]) for doc in named} == {two["id"]}

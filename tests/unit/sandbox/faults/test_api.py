@@ -13,19 +13,6 @@ from svc.sandbox.parameters.problems import Problem
 from unit.sandbox.faults.watched import WatchedSandbox
 
 
-@pytest.mark.parametrize("phase", ["before", "after"])
-def test_delay_holds_the_idempotency_lock(watched: WatchedSandbox, phase: str) -> None:
-    """While a late answer is under way, the same key is in use; afterwards it replays."""
-    sandbox = watched.sandbox
-    sandbox.get("/v1/orders")  # the very first request also pins the version, which takes a moment
-    watched.control("/faults", {"phase": phase, "effect": {"delay_ms": 30}})
-    order = {"json": sandbox.order_params, "idem": "k"}
-    late, other = sandbox.together(("POST", "/v1/orders", order), ("POST", "/v1/orders", order))
-    assert (late.status, other.status, other.code) == (200, 409, "idempotency_key_in_use")
-    again = sandbox.post("/v1/orders", sandbox.order_params, idem="k")
-    assert (again.body, again.headers["idempotent-replayed"]) == (late.body, "true")
-
-
 @pytest.mark.parametrize("way", ["reset", "import"])
 @pytest.mark.parametrize("phase", ["before", "after"])
 def test_what_a_rule_holds_back_until_after_a_reset_is_refused(

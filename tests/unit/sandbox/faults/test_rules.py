@@ -55,12 +55,6 @@ def test_after_means_that_it_is_done(
     assert sandbox.event_types() == ["order.cancelled"]
 
 
-def test_after_spoils_no_answer_that_was_an_error_already(sandbox: AsgiSandbox) -> None:
-    """A refused request stays refused: there was nothing to lose."""
-    add(sandbox, phase="after", effect={"status": 500})
-    assert sandbox.post("/v1/orders", {}).status == 400
-
-
 def test_skip_and_times(sandbox: AsgiSandbox) -> None:
     """`skip` lets some pass, `times` limits how often it fires; then the rule is inert."""
     add(sandbox, skip=2, times=3, effect={"status": 503})

@@ -2,8 +2,7 @@
 
 import ast
 import re
-from collections.abc import Iterable, Iterator
-from contextlib import closing
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -223,19 +222,12 @@ def test_a_line_that_is_no_row_is_refused(text: str) -> None:
         list(parse(f"== a | b | c\n@ t\n{text}"))
 
 
-@pytest.fixture(scope="module")
-def calls() -> Iterator[AsgiSandbox]:
-    """A sandbox in this process."""
-    with closing(AsgiSandbox()) as made:
-        yield made
-
-
 @pytest.mark.parametrize("mode", ["test", "live"])
 @pytest.mark.parametrize("kind", ["secret", "publishable", "restricted"])
-def test_prefix_of_a_key_tells_its_kind_and_mode(calls: AsgiSandbox, kind: str, mode: str) -> None:
+def test_prefix_of_a_key_tells_its_kind_and_mode(shared: AsgiSandbox, kind: str, mode: str) -> None:
     """The six prefixes of the specification's table of keys."""
     body = {"type": kind, **({"permissions": {}} if kind == "restricted" else {})}
-    answer = calls.control("/keys", {**body, "mode": mode})
+    answer = shared.control("/keys", {**body, "mode": mode})
     key = answer.json
     assert answer.status == 200
     assert key["secret"].startswith(f"{kind[0]}k_{mode}_")

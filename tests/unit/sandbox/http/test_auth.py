@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from support.sandbox_calls import AsgiSandbox, SandboxAnswer
+from svc.sandbox.openapi import document
 
 pytestmark = pytest.mark.smoke
 
@@ -13,30 +14,10 @@ pytestmark = pytest.mark.smoke
 RESOURCES = (
     "orders payments refunds payouts landed_cost disputes webhook_endpoints events"
 ).split()
-# Every operation, and the permission that it asks for (assumptions: Authentication).
+# Every operation, and the permission that it asks for; what that is stands in test_operation.py.
 OPERATIONS = [
-    ("POST", "/v1/orders", "orders", "write"),
-    ("GET", "/v1/orders/ord_x", "orders", "read"),
-    ("POST", "/v1/orders/ord_x", "orders", "write"),
-    ("POST", "/v1/orders/ord_x/cancel", "orders", "write"),
-    ("GET", "/v1/orders", "orders", "read"),
-    ("POST", "/v1/orders/ord_x/capture", "payments", "write"),
-    ("GET", "/v1/payments/pay_x", "payments", "read"),
-    ("GET", "/v1/payments", "payments", "read"),
-    ("POST", "/v1/refunds", "refunds", "write"),
-    ("GET", "/v1/refunds/rf_x", "refunds", "read"),
-    ("GET", "/v1/refunds", "refunds", "read"),
-    ("POST", "/v1/payouts", "payouts", "write"),
-    ("GET", "/v1/payouts/po_x", "payouts", "read"),
-    ("GET", "/v1/payouts", "payouts", "read"),
-    ("POST", "/v1/landed-cost/quotes", "landed_cost", "write"),
-    ("GET", "/v1/landed-cost/quotes/lcq_x", "landed_cost", "read"),
-    ("POST", "/v1/webhook_endpoints", "webhook_endpoints", "write"),
-    ("GET", "/v1/events/evt_x", "events", "read"),
-    ("POST", "/v1/disputes/dp_x", "disputes", "write"),
-    ("GET", "/v1/disputes/dp_x", "disputes", "read"),
-    ("GET", "/v1/disputes", "disputes", "read"),
-    ("POST", "/v1/disputes/dp_x/accept", "disputes", "write"),
+    (one.method, one.path.replace(":id", "none"), str(one.permission), str(one.level))
+    for one in document.OPERATIONS
 ]
 LEVELS = ("none", "read", "write")
 

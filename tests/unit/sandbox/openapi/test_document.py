@@ -3,7 +3,6 @@
 import json
 import re
 from collections.abc import Iterator
-from http.client import HTTPConnection
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +10,7 @@ import jsonschema_rs
 import pytest
 
 from support.launching import launched
+from support.running import api, ask
 from svc.sandbox.openapi.document import OPERATIONS, document
 from svc.sandbox.openapi.errors import BY_STATUS, KEY_REUSED, refusals_of
 from svc.sandbox.parameters.schema import SHARED
@@ -18,6 +18,7 @@ from svc.service.errors import CODES, codes_of
 
 SANDBOX = Path(__file__).parents[4] / "src" / "svc" / "sandbox"
 DOCUMENT = document(OPERATIONS)
+PATH = "/_sandbox/openapi.json"
 
 
 @pytest.fixture(scope="module")
@@ -27,32 +28,22 @@ def port(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
         yield record.port
 
 
-def asked(port: int, method: str, headers: dict[str, str]) -> tuple[int, Any]:
-    connection = HTTPConnection("127.0.0.1", port, timeout=60)
-    try:
-        connection.request(method, "/_sandbox/openapi.json", headers=headers)
-        response = connection.getresponse()
-        return response.status, json.loads(response.read() or b"null")
-    finally:
-        connection.close()
-
-
 def test_document_is_served_without_a_key(port: int) -> None:
     """Neither a key nor the controls' header is asked for, and it is the document."""
-    assert asked(port, "GET", {}) == (200, DOCUMENT)
+    status, body = ask(port, "GET", PATH, key=None)
+    assert (status, json.loads(body)) == (200, DOCUMENT)
 
 
 @pytest.mark.parametrize("method", ["POST", "DELETE", "PUT"])
 def test_document_takes_no_other_method(port: int, method: str) -> None:
     """The document cannot be changed; the error has the shape of the controls' errors."""
-    status, body = asked(port, method, {})
-    assert (status, body["code"], body["type"]) == (405, "method_not_allowed", "sandbox_error")
+    body = api(port, method, PATH, key=None)
+    assert (body["code"], body["type"]) == ("method_not_allowed", "sandbox_error")
 
 
 def test_document_is_for_this_machine_only(port: int) -> None:
     """R89: a Host that is no loopback name gets nothing, as everywhere."""
-    status, body = asked(port, "GET", {"Host": "evil.example"})
-    assert (status, body["code"]) == (403, "host_not_allowed")
+    assert api(port, "GET", PATH, key=None, Host="evil.example")["code"] == "host_not_allowed"
 
 
 def test_document_names_every_operation_once() -> None:

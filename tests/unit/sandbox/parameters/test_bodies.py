@@ -106,17 +106,6 @@ def test_broken_query_is_refused(shared: AsgiSandbox, query: str) -> None:
     assert (answer.status, answer.code) == (400, "body_invalid")
 
 
-def test_form_and_json_make_the_same_order(sandbox: AsgiSandbox) -> None:
-    """The two encodings of one content give the same order."""
-    by_form = sandbox.form("/v1/orders", FORM)
-    by_json = sandbox.post("/v1/orders", sandbox.order_params)
-    assert by_form.status == by_json.status == 200
-    one, other = by_form.json, by_json.json
-    for name in ("id", "client_secret", "landed_cost"):
-        del one[name], other[name]
-    assert one == other
-
-
 def test_duplicate_json_keys_are_refused(sandbox: AsgiSandbox) -> None:
     """JSON that names an amount twice could mean either: nothing is made of it."""
     body = json.dumps(sandbox.order_params)[:-1] + ',"amount":77}'

@@ -72,14 +72,21 @@ def test_slow_refund_takes_a_day(sandbox: AsgiSandbox) -> None:
     assert sandbox.again(refund)["status"] == "succeeded"
 
 
-@pytest.mark.parametrize("to", ["succeeded", "failed"])
-def test_refund_can_be_finished_by_hand(sandbox: AsgiSandbox, to: str) -> None:
+REASONS = "lost_or_stolen_card expired_or_canceled_card insufficient_funds declined unknown".split()
+
+
+@pytest.mark.parametrize(
+    ("to", "reason"), [("succeeded", "declined"), *(("failed", reason) for reason in REASONS)]
+)
+def test_refund_can_be_finished_by_hand(sandbox: AsgiSandbox, to: str, reason: str) -> None:
     """The control ends a pending refund once; the scenario does not act on top of it."""
-    refund = sandbox.post("/v1/refunds", {"payment": sandbox.paid()["id"]}).json
+    payment = sandbox.paid()
+    refund = sandbox.post("/v1/refunds", {"payment": payment["id"]}).json
     path = f"/refunds/{refund['id']}/transition"
-    moved = sandbox.control(path, {"to": to, "failure_reason": "declined"}).json
+    moved = sandbox.control(path, {"to": to, "failure_reason": reason}).json
     assert moved["status"] == to
-    assert moved["failure_reason"] == ("declined" if to == "failed" else None)
+    assert moved["failure_reason"] == (reason if to == "failed" else None)
+    assert (sandbox.again(payment)["amount_refunded"] == 0) is (to == "failed")
     sandbox.advance(DAY)
     assert sandbox.again(refund) == moved
     again = sandbox.control(path, {"to": "succeeded"})

@@ -124,24 +124,6 @@ def test_smart_retries_are_off_by_default(sandbox: AsgiSandbox) -> None:
     assert answer.json["payment"]["retried"] is False
 
 
-@pytest.mark.parametrize(
-    ("country", "currency", "acquirer"),
-    [
-        ("US", "USD", "sandbox_am_2"),
-        ("JP", "JPY", "sandbox_ap_2"),
-        ("ZA", "USD", "sandbox_row_2"),
-        ("CH", "CHF", "sandbox_eu_2"),
-    ],
-)
-def test_retry_goes_through_the_shoppers_region(
-    sandbox: AsgiSandbox, country: str, currency: str, acquirer: str
-) -> None:
-    """The acquirer is one in the region of `shipping.country`."""
-    sandbox.settings(smart_retries=True)
-    order = sandbox.order(currency=currency, shipping={"country": country})
-    assert sandbox.pay(order, RESCUED).json["payment"]["acquirer"] == acquirer
-
-
 def test_challenge_succeeds(sandbox: AsgiSandbox) -> None:
     """3-D Secure passes by default."""
     for more in ({}, {"three_ds": "succeed"}):

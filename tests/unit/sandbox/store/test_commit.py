@@ -2,7 +2,8 @@
 
 import asyncio
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from itertools import count
 
 import pytest
@@ -26,6 +27,18 @@ def commits(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
     monkeypatch.setattr(Store, "commit", counted)
     return seen
+
+
+@contextmanager
+def disk_is_full(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """No commit succeeds."""
+
+    def full(_: Store) -> None:
+        raise LocalError("disk full")
+
+    with monkeypatch.context() as broken:
+        broken.setattr(Store, "commit", full)
+        yield
 
 
 async def test_calls_of_one_turn_share_a_commit(lab: Lab, commits: list[str]) -> None:
@@ -113,14 +126,8 @@ async def test_lone_call_learns_that_its_commit_failed(
     """A full disk: the call fails, nothing happened, and the next one works."""
     lab.under_way = 1
     async with lab.running() as engine:
-        with monkeypatch.context() as broken:
-
-            def full(_: Store) -> None:
-                raise LocalError("disk full")
-
-            broken.setattr(Store, "commit", full)
-            with pytest.raises(LocalError, match="disk full"):
-                await engine.run("test", new_order)
+        with disk_is_full(monkeypatch), pytest.raises(LocalError, match="disk full"):
+            await engine.run("test", new_order)
         assert engine.read("test", lambda tx: tx.find("order")) == []
         await engine.run("test", new_order)
 
@@ -269,25 +276,6 @@ async def test_reset_shares_its_transaction_with_nobody(lab: Lab, commits: list[
         assert engine.read("test", lambda tx: tx.find("order")) == []
 
 
-async def test_failed_call_draws_no_ids(lab: Lab) -> None:
-    """With a seed a refused call does not shift the ids of the next one."""
-
-    async def next_id(*, refused: bool) -> str:
-        async with lab.running(path=":memory:") as engine:
-
-            def refuse(tx: Transaction) -> None:
-                tx.new_id("ord_")
-                raise ValueError
-
-            if refused:
-                with pytest.raises(ValueError):
-                    await engine.run("test", refuse)
-            doc = await engine.run("test", new_order)
-            return str(doc["id"])
-
-    assert await next_id(refused=True) == await next_id(refused=False)
-
-
 async def test_read_does_not_show_what_is_not_on_disk(lab: Lab, commits: list[str]) -> None:
     """A read that comes while a call waits for its group answers at once, without it."""
     async with lab.running() as engine:
@@ -303,30 +291,13 @@ async def test_read_does_not_show_what_is_not_on_disk(lab: Lab, commits: list[st
         assert commits[-1] == "saw 1"
 
 
-async def test_peek_does_not_wait(lab: Lab, commits: list[str]) -> None:
-    """Looking up whose key it is holds nobody up, whatever is being committed."""
-    async with lab.running() as engine:
-        commits.clear()
-        call = asyncio.create_task(engine.run("test", new_order))
-        await asyncio.sleep(0)
-        assert engine.read("test", lambda tx: len(tx.find("order"))) == 0
-        assert commits == []
-        await call
-        assert engine.read("test", lambda tx: len(tx.find("order"))) == 1
-
-
 async def test_failed_commit_fails_every_call_of_the_group(
     lab: Lab, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A full disk at the commit: all calls learn of it, none happened, the next one works."""
     async with lab.running() as engine:
         await engine.run("test", lambda tx: tx.set_balance("EUR", 1))
-        with monkeypatch.context() as broken:
-
-            def full(_: Store) -> None:
-                raise LocalError("disk full")
-
-            broken.setattr(Store, "commit", full)
+        with disk_is_full(monkeypatch):
             outcomes = await asyncio.gather(
                 engine.run("test", lambda tx: tx.set_balance("EUR", 2)),
                 engine.run("test", lambda tx: tx.update_settings({"country": "DE"})),
@@ -345,16 +316,12 @@ async def test_refused_call_keeps_its_answer_when_its_group_cannot_be_saved(
 ) -> None:
     """A bad request beside a write on a full disk is told what is wrong with it, not of the disk."""
     async with lab.running() as engine:
-        with monkeypatch.context() as broken:
-
-            def full(_: Store) -> None:
-                raise LocalError("disk full")
+        with disk_is_full(monkeypatch):
 
             def refuse(tx: Transaction) -> None:
                 assert tx.find("order") == [], "what was lost is not seen"
                 raise ValueError("no")
 
-            broken.setattr(Store, "commit", full)
             outcomes = await asyncio.gather(
                 engine.run("test", lambda tx: tx.set_balance("EUR", 2)),
                 engine.run("test", refuse),

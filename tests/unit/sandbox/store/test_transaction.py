@@ -64,19 +64,6 @@ async def test_what_is_read_once_for_all_cannot_be_changed(lab: Lab) -> None:
         await engine.run("test", look)
 
 
-async def test_stored_result_survives_a_restart(lab: Lab) -> None:
-    """A replay after a crash gives the same bytes; start-up only clears what is over."""
-
-    async def look() -> object:
-        async with lab.running() as engine:
-            return engine.read("test", lambda tx: tx.get_result("key"))
-
-    async with lab.running() as engine:
-        await engine.run("test", lambda tx: tx.put_result("key", "p", 200, b"body"))
-        await engine.runner.advance(to=engine.clock.now() + DAY * SECOND - 1)
-    assert await look() is not None
-
-
 async def test_event_is_a_snapshot_without_secrets(lab: Lab) -> None:
     """The event carries the object as a GET shows it, and never changes (assumptions: Events)."""
     async with lab.running() as engine:
@@ -108,27 +95,6 @@ async def test_event_is_a_snapshot_without_secrets(lab: Lab) -> None:
             "created": "2026-10-01T09:00:00Z",
             "metadata": {"_own": "x"},
         }
-
-
-async def test_event_carries_the_pinned_version(lab: Lab) -> None:
-    """`api_version` is the account's version at emission (assumptions: Events)."""
-    async with lab.running(settings={"pinned_version": VERSIONS[0]}) as engine:
-        identity = await engine.run("test", emit_paid)
-        event = engine.read("test", lambda tx: tx.get("event", identity))
-        assert event is not None
-        assert event["api_version"] == VERSIONS[0]
-
-
-async def test_event_is_kept_for_30_days(lab: Lab) -> None:
-    """A moment before 30 days it is there; at 30 days it is gone; never in the other mode."""
-    async with lab.running() as engine:
-        identity = await engine.run("test", emit_paid)
-        end = engine.clock.now() + 30 * DAY * SECOND
-        await engine.runner.advance(to=end - 1)
-        assert engine.read("test", lambda tx: tx.get("event", identity))
-        assert engine.read("live", lambda tx: tx.get("event", identity)) is None
-        await engine.runner.advance(to=end)
-        assert engine.read("test", lambda tx: tx.get("event", identity)) is None
 
 
 async def test_what_is_over_makes_room(lab: Lab, receiver: ScriptedReceiver) -> None:

@@ -176,20 +176,16 @@ async def test_attempt_that_is_cut_short_ends_its_connection(
     gate = asyncio.Event()
     receiver.answers = [after(gate, answer_with(500)), answer_with(200)]
 
-    async def story() -> ReceiverReply:
-        sender = HttpSender(5)
-        async with receiver.listening():
-            outgoing = Outgoing(receiver.url, HEADERS, BODY)
-            first = asyncio.create_task(sender.send(outgoing))
-            await until(lambda: receiver.arrivals)
-            first.cancel()
-            await asyncio.wait([first])
-            gate.set()
-            reply = await sender.send(outgoing)
-            await sender.close()
-            return reply
-
-    assert (await story()).code == 200
+    sender = HttpSender(5)
+    async with receiver.listening():
+        outgoing = Outgoing(receiver.url, HEADERS, BODY)
+        first = asyncio.create_task(sender.send(outgoing))
+        await until(lambda: receiver.arrivals)
+        first.cancel()
+        await asyncio.wait([first])
+        gate.set()
+        assert (await sender.send(outgoing)).code == 200
+        await sender.close()
     assert [arrival.connection for arrival in receiver.arrivals] == [1, 2]
 
 

@@ -6,6 +6,7 @@ import ssl
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -22,6 +23,7 @@ from unit.sandbox.lab import (
     after,
     answer_with,
     emit_paid,
+    serving,
 )
 
 BODY = '{"id":"evt_1","näme":1}'.encode()
@@ -39,6 +41,15 @@ async def send(
             return [await sender.send(outgoing) for _ in range(times)]
         finally:
             await sender.close()
+
+
+async def ask(url: str, **options: Any) -> ReceiverReply:
+    """One attempt at an address, with a sender of its own."""
+    sender = HttpSender(5, **options)
+    try:
+        return await sender.send(Outgoing(url, HEADERS, BODY))
+    finally:
+        await sender.close()
 
 
 def test_sending_loads_no_command_line_of_httpx() -> None:
@@ -177,22 +188,15 @@ async def test_broken_answer_is_a_failure(
     assert (reply.code, reply.error, reply.accepted) == (None, "connection_lost", False)
 
 
-async def test_refused_connection_is_a_failure(lab: Lab) -> None:
+async def test_refused_connection_is_a_failure() -> None:
     """Nobody listens there."""
     with socket.socket() as unused:
         unused.bind(("127.0.0.1", 0))
-        url = f"http://127.0.0.1:{unused.getsockname()[1]}/"
-
-        async def story() -> ReceiverReply:
-            sender = HttpSender(5)
-            reply = await sender.send(Outgoing(url, HEADERS, BODY))
-            await sender.close()
-            return reply
-
-        assert (await story()).error == "connect_failed"
+        reply = await ask(f"http://127.0.0.1:{unused.getsockname()[1]}/")
+    assert reply.error == "connect_failed"
 
 
-async def test_untrusted_certificate_is_a_failure(lab: Lab, tmp_path: Path) -> None:
+async def test_untrusted_certificate_is_a_failure(tmp_path: Path) -> None:
     """Certificates are checked: a receiver that nobody vouches for gets nothing."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(Authority(tmp_path).issue("127.0.0.1", self_signed=True))
@@ -202,12 +206,8 @@ async def test_untrusted_certificate_is_a_failure(lab: Lab, tmp_path: Path) -> N
         got.append(await reader.read())
         writer.close()
 
-    sender = HttpSender(5)
-    server = await asyncio.start_server(serve, "127.0.0.1", 0, ssl=context)
-    port = server.sockets[0].getsockname()[1]
-    reply = await sender.send(Outgoing(f"https://127.0.0.1:{port}/", HEADERS, BODY))
-    await sender.close()
-    server.close()
+    async with serving(serve, context) as port:
+        reply = await ask(f"https://127.0.0.1:{port}/")
     assert (reply.code, reply.error) == (None, "tls_failed")
     assert got == []
 
@@ -225,21 +225,15 @@ async def test_self_signed_receiver_here_is_trusted_where_the_setting_says_so(
         writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
         writer.close()
 
-    async def story() -> tuple[int | None, str | None]:
-        server = await asyncio.start_server(serve, "127.0.0.1", 0, ssl=context)
-        port = server.sockets[0].getsockname()[1]
-        async with server, lab.running(settings={"allow_self_signed_webhooks": allowed}) as engine:
-            await engine.run("test", add_endpoint(f"https://localhost:{port}/"))
-            event = await engine.run("test", emit_paid)
-            (made,) = await engine.resend("test", event)
-            return made.code, made.error
-
-    assert await story() == ((200, None) if allowed else (None, "tls_failed"))
+    settings = {"allow_self_signed_webhooks": allowed}
+    async with serving(serve, context) as port, lab.running(settings=settings) as engine:
+        await engine.run("test", add_endpoint(f"https://localhost:{port}/"))
+        event = await engine.run("test", emit_paid)
+        (made,) = await engine.resend("test", event)
+    assert (made.code, made.error) == ((200, None) if allowed else (None, "tls_failed"))
 
 
-async def test_receiver_of_an_own_authority_is_trusted_by_its_bundle(
-    lab: Lab, tmp_path: Path
-) -> None:
+async def test_receiver_of_an_own_authority_is_trusted_by_its_bundle(tmp_path: Path) -> None:
     """`svc sandbox start --ca-bundle`: its file, besides what the system trusts."""
     bundle = Authority(tmp_path).issue("127.0.0.1", self_signed=True)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
@@ -250,28 +244,14 @@ async def test_receiver_of_an_own_authority_is_trusted_by_its_bundle(
         writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
         writer.close()
 
-    async def story() -> ReceiverReply:
-        sender = HttpSender(5, ca_bundle=str(bundle))
-        async with await asyncio.start_server(serve, "127.0.0.1", 0, ssl=context) as server:
-            port = server.sockets[0].getsockname()[1]
-            reply = await sender.send(Outgoing(f"https://127.0.0.1:{port}/", HEADERS, BODY))
-        await sender.close()
-        return reply
-
-    assert (await story()).accepted
+    async with serving(serve, context) as port:
+        assert (await ask(f"https://127.0.0.1:{port}/", ca_bundle=str(bundle))).accepted
 
 
 @pytest.mark.parametrize("url", ["http://[::1", "http://127.0.0.1:99999/", "gopher://localhost/"])
-async def test_impossible_address_is_a_failure(lab: Lab, url: str) -> None:
+async def test_impossible_address_is_a_failure(url: str) -> None:
     """Whatever was registered, an attempt ends in a reply."""
-
-    async def story() -> ReceiverReply:
-        sender = HttpSender(5)
-        reply = await sender.send(Outgoing(url, HEADERS, BODY))
-        await sender.close()
-        return reply
-
-    assert (await story()).accepted is False
+    assert (await ask(url)).accepted is False
 
 
 @pytest.mark.parametrize(
