@@ -1,6 +1,5 @@
 """A sandbox whose file lies on a disk that is really full, and has room again."""
 
-import http.client
 import json
 import re
 import shutil
@@ -15,6 +14,7 @@ from typing import Any, Final
 
 import pytest
 
+from support.running import ask
 from support.serving import HookReceiver
 from svc.service.facts import WEBHOOK_RETRY_DELAYS, WEBHOOK_RETRY_INTERVAL
 
@@ -25,7 +25,6 @@ OWN_DISK: Final = (
 )
 EVENTS: Final = 12
 ROOM: Final = 400 * 1024  # bytes, in which some attempts can still be noted
-SECRET: Final = {"Authorization": "Bearer sk_test_sandbox", "Svc-Sandbox": "1"}
 
 
 def stamp(text: str) -> int:
@@ -61,14 +60,9 @@ class OnOwnDisk:
         self.disk = Path(f"/proc/{self.process.pid}/root{folder}")
 
     def call(self, path: str, body: Any = None) -> tuple[int, Any]:
-        connection = http.client.HTTPConnection("127.0.0.1", self._port, timeout=120)
-        method, sent = ("GET", None) if body is None else ("POST", json.dumps(body))
-        headers = {**SECRET, "Content-Type": "application/json"}
-        connection.request(method, path, sent, headers)
-        answer = connection.getresponse()
-        told = answer.status, json.loads(answer.read())
-        connection.close()
-        return told
+        method = "GET" if body is None else "POST"
+        status, told = ask(self._port, method, path, body, **{"Svc-Sandbox": "1"})
+        return status, json.loads(told)
 
     def now(self) -> str:
         return str(self.call("/_sandbox/clock")[1]["now"])

@@ -1,6 +1,5 @@
 """Real sandbox processes in the background: starting, finding and stopping them."""
 
-import http.client
 import json
 import os
 import signal
@@ -18,6 +17,7 @@ import pytest
 from support.kills.killing import kill_sandboxes
 from support.launching import launch_options
 from support.orders import ORDER
+from support.running import api
 from svc.clock import SystemClock
 from svc.errors import LocalError
 from svc.sandbox.process import launch
@@ -49,35 +49,23 @@ def reap(pid: int) -> None:
         os.waitpid(pid, 0)
 
 
-def call(record: RunRecord, method: str, path: str, body: Any = None) -> tuple[int, Any]:
-    """One authenticated API call."""
-    connection = http.client.HTTPConnection("127.0.0.1", record.port, timeout=60)
-    headers = {"Authorization": "Bearer sk_test_sandbox", "Content-Type": "application/json"}
-    try:
-        connection.request(method, path, json.dumps(body) if body else None, headers)
-        answer = connection.getresponse()
-        return answer.status, json.loads(answer.read())
-    finally:
-        connection.close()
-
-
 def test_started_sandbox_answers_and_is_found(start: Start, folder: Path) -> None:
     """`start` returns when requests are answered; the process leads its own session."""
     record = start()
     assert health(record) is not None
     assert list_running(folder) == [record]
     assert os.getsid(record.pid) == record.pid
-    assert call(record, "POST", "/v1/orders", ORDER)[0] == 200
+    assert api(record.port, "POST", "/v1/orders", ORDER)["object"] == "order"
 
 
 def test_kill_loses_nothing(start: Start, folder: Path) -> None:
     """R82: what was acknowledged before a kill -9 is there, and the dead one is not listed."""
     first = start()
-    order = call(first, "POST", "/v1/orders", ORDER)[1]
+    order = api(first.port, "POST", "/v1/orders", ORDER)
     os.kill(first.pid, signal.SIGKILL)
     reap(first.pid)
     assert list_running(folder) == []
-    assert call(start(), "GET", f"/v1/orders/{order['id']}")[0] == 200
+    assert api(start().port, "GET", f"/v1/orders/{order['id']}")["id"] == order["id"]
 
 
 @pytest.mark.usefixtures("quick_sandboxes")
@@ -112,17 +100,6 @@ def test_sandbox_that_hangs_is_killed(start: Start, folder: Path) -> None:
     assert list_running(folder) == []
 
 
-@pytest.mark.usefixtures("quick_sandboxes")
-def test_taken_port_is_told_by_the_starter(start: Start) -> None:
-    """The process's own line and hint come out of `start`."""
-    port = start().port
-    with pytest.raises(LocalError) as caught:
-        start(port=port, db=":memory:")
-    assert caught.value.message == f"Port {port} on 127.0.0.1 is taken."
-    assert caught.value.code == "port_taken"
-    assert f"--port {port + 1}" in (caught.value.hint or "")
-
-
 def test_secrets_are_not_handed_on(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
     """R43: the environment of the process holds no API key and no webhook secret."""
     monkeypatch.setenv("SVC_API_KEY", "sk_test_canary")
@@ -141,14 +118,6 @@ def test_program_in_the_working_directory_does_not_run(
     (tmp_path / "svc" / "__init__.py").write_text("raise SystemExit('planted')")
     monkeypatch.chdir(tmp_path)
     assert health(start(db=":memory:")) is not None
-
-
-@pytest.mark.usefixtures("quick_sandboxes")
-def test_seed_makes_equal_ids(start: Start) -> None:
-    """Two sandboxes with one seed give the same ids."""
-    first = call(start(db=":memory:", seed=7), "POST", "/v1/orders", ORDER)[1]
-    second = call(start(db=":memory:", seed=7), "POST", "/v1/orders", ORDER)[1]
-    assert first["id"] == second["id"]
 
 
 def test_process_that_cannot_run_says_why(folder: Path) -> None:
@@ -173,7 +142,7 @@ def test_stop_with_half_a_request_leaves_no_traceback(start: Start, folder: Path
     record = start(db=":memory:")
     with socket.create_connection(("127.0.0.1", record.port), timeout=60) as caller:
         caller.sendall(HALF.encode())
-        call(record, "GET", "/v1/orders")  # the half has come before this
+        api(record.port, "GET", "/v1/orders")  # the half has come before this
         launch.stop(folder, record, SystemClock())
         answer = b"".join(iter(lambda: caller.recv(65536), b"")).decode()
     assert answer.startswith("HTTP/1.1 503 ")

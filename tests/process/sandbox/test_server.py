@@ -1,7 +1,5 @@
 """The server process: ready, stopping, failing (with a tiny app in place of the service)."""
 
-import http.client
-import json
 import signal
 import socket
 import time
@@ -11,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from support.running import api, ask
 from support.suite.patience import patient, until
 from svc.sandbox.process.records import health, list_running
 
@@ -18,18 +17,6 @@ pytestmark = pytest.mark.smoke
 
 FAILS_AT_START = 1
 Start = Callable[..., Any]
-
-
-def get(port: int, path: str, headers: dict[str, str] | None = None) -> tuple[int, Any]:
-    """Status and body of one GET, decoded if it is an object."""
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
-    try:
-        connection.request("GET", path, headers=headers or {})
-        answer = connection.getresponse()
-        body = answer.read()
-        return answer.status, json.loads(body) if body.startswith(b"{") else body
-    finally:
-        connection.close()
 
 
 def ends(process: Any, number: signal.Signals) -> float:
@@ -46,7 +33,7 @@ def test_process_says_when_it_is_ready(stub: Start, folder: Path) -> None:
     record = sandbox.record
     assert record.pid == sandbox.process.pid
     assert record.url == f"http://127.0.0.1:{record.port}"
-    assert get(record.port, "/_sandbox/health")[0] == 200
+    assert ask(record.port, "GET", "/_sandbox/health")[0] == 200
     assert list_running(folder) == [record]
     assert Path(record.log).stat().st_mode & 0o777 == 0o600
 
@@ -98,7 +85,7 @@ def test_long_request_in_flight_is_cut(stub: Start, folder: Path) -> None:
 def test_bug_in_the_app_goes_to_the_log(stub: Start) -> None:
     """A traceback is for the log, never for the terminal."""
     sandbox = stub()
-    assert get(sandbox.record.port, "/broken")[0] == 500
+    assert ask(sandbox.record.port, "GET", "/broken")[0] == 500
     assert sandbox.end() == ""
     assert "a bug in the app" in Path(sandbox.record.log).read_text()
 
@@ -116,7 +103,7 @@ def test_forwarding_headers_are_not_believed(stub: Start) -> None:
     """Plain HTTP stays plain HTTP, whatever X-Forwarded-Proto says."""
     sandbox = stub()
     claim = {"X-Forwarded-Proto": "https", "X-Forwarded-For": "203.0.113.9"}
-    assert get(sandbox.record.port, "/_sandbox/health", claim)[1]["scheme"] == "http"
+    assert api(sandbox.record.port, "GET", "/_sandbox/health", **claim)["scheme"] == "http"
 
 
 def test_only_loopback_is_bound(stub: Start) -> None:

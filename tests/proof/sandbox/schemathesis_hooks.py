@@ -10,7 +10,6 @@ import os
 import random
 from collections import Counter, defaultdict, deque
 from collections.abc import Iterator
-from http.client import HTTPConnection
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit
@@ -18,6 +17,7 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 import jsonschema_rs
 import schemathesis
 
+from support.running import api
 from svc.sandbox.openapi.document import OPERATIONS, document
 from svc.service.facts import VERSIONS
 
@@ -65,17 +65,7 @@ counts: Counter[str] = Counter()
 
 def call(path: str, body: Any) -> Any:
     """A POST of our own, apart from the requests under test."""
-    connection = HTTPConnection(SANDBOX.hostname or "", SANDBOX.port, timeout=30)
-    headers = {
-        "Authorization": "Bearer sk_test_sandbox",
-        "Svc-Sandbox": "1",
-        "Content-Type": "application/json",
-    }
-    try:
-        connection.request("POST", path, json.dumps(body), headers)
-        return json.loads(connection.getresponse().read())
-    finally:
-        connection.close()
+    return api(SANDBOX.port or 0, "POST", path, body, **{"Svc-Sandbox": "1"})
 
 
 def learn(value: Any) -> None:

@@ -1,7 +1,8 @@
 """Whatever comes over a real socket: a 4xx in time, never a 500, never a hang, and life goes on.
 
 What a body or a parameter may be is the subject of `parameters/test_violations.py` and
-`parameters/test_bodies.py`; here it is the bytes on the wire.
+`parameters/test_bodies.py`, what is no request that of `process/sandbox/test_http_edges.py`; here it
+is what costs time and room.
 """
 
 import json
@@ -96,21 +97,13 @@ READABLE = {
         400,
         "body_invalid",
     ),
-    "NaN": (request(b'{"amount":NaN}'), 400, "body_invalid"),
-    "Infinity": (request(b'{"amount":-Infinity}'), 400, "body_invalid"),
     "an exponent beyond all floats": (
         request(b'{"amount":1e999999,"currency":"EUR"}'),
         400,
         "parameter_invalid_integer",
     ),
-    "a duplicate key": (request(b'{"amount":1,"amount":1}'), 400, "body_invalid"),
     "a duplicate key behind 50,000 others": (
         request(b"{" + b",".join(b'"a%d":1' % n for n in range(50_000)) + b',"a49999":1}'),
-        400,
-        "body_invalid",
-    ),
-    "a duplicate key within": (
-        request(b'{"shipping":{"country":"DE","country":"FR"}}'),
         400,
         "body_invalid",
     ),
@@ -118,11 +111,6 @@ READABLE = {
         request(b'{"amount":' + b"9" * 4000 + b',"currency":"EUR"}'),
         400,
         "amount_too_large",
-    ),
-    "an integer of 5,000 digits in a form": (
-        request(b"currency=EUR&amount=" + b"9" * 5000, FORM),
-        400,
-        "parameter_invalid_integer",
     ),
     "a limit of 5,000 digits": (
         b"GET /v1/orders?limit="
@@ -133,11 +121,6 @@ READABLE = {
         400,
         "parameter_invalid_integer",
     ),
-    "no UTF-8": (request(b'{"a":"\xff\xfe"}'), 400, "body_invalid"),
-    "UTF-16": (request('{"amount":1}'.encode("utf-16")), 400, "body_invalid"),
-    "UTF-8 with a mark": (request(b'\xef\xbb\xbf{"amount":1}'), 400, "body_invalid"),
-    "half a surrogate pair": (request(b'{"a":"\\ud800"}'), 400, "body_invalid"),
-    "a form of broken UTF-8": (request(b"a=%ff", FORM), 400, "body_invalid"),
     "gzip": (request(b"\x1f\x8b\x08\x00", more=b"Content-Encoding: gzip\r\n"), 400, "body_invalid"),
     "a key of 64 KiB without the service's marks": (
         b"GET /v1/orders HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer "
@@ -148,11 +131,6 @@ READABLE = {
     ),
     "a line break in the path": (
         b"GET /v1/orders/%0Aord HTTP/1.1\r\nHost: 127.0.0.1\r\n" + KEY + b"\r\n",
-        404,
-        "resource_missing",
-    ),
-    "a NUL in the path": (
-        b"GET /v1/orders/%00 HTTP/1.1\r\nHost: 127.0.0.1\r\n" + KEY + b"\r\n",
         404,
         "resource_missing",
     ),
@@ -182,14 +160,7 @@ def test_hostile_request_is_refused_in_the_error_shape(port: int, name: str) -> 
 
 
 UNREADABLE = {
-    "nonsense": b"\x00\x01\x02\r\n\r\n",
     "no version": b"GET /v1/orders\r\n\r\n",
-    "no Host": b"GET /v1/orders HTTP/1.1\r\n\r\n",
-    "two lengths": b"POST /v1/orders HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\n"
-    b"Content-Length: 2\r\n\r\nab",
-    "a length that is none": b"POST /v1/orders HTTP/1.1\r\nHost: a\r\nContent-Length: -1\r\n\r\n",
-    "a broken chunk": b"POST /v1/orders HTTP/1.1\r\nHost: 127.0.0.1\r\n"
-    b"Transfer-Encoding: chunked\r\n\r\nzz\r\n",
     "a NUL in a header": b"GET /v1/orders HTTP/1.1\r\nHost: 127.0.0.1\r\nA: \x00\r\n\r\n",
     "a header of 1 MiB": b"GET /v1/orders HTTP/1.1\r\nHost: 127.0.0.1\r\nA: " + b"a" * MIB,
     "100,000 header lines": b"GET /v1/orders HTTP/1.1\r\nHost: 127.0.0.1\r\n"

@@ -248,26 +248,18 @@ class Rounds:
             self._last[noun] = docs[0]["id"]
 
 
-def rounds_of(folder: Path, kills: int) -> Rounds:
-    with Rounds(folder) as rounds:
-        for number in range(kills):
-            rounds.one(number)
-    # Killed in the middle of work, not before or after it.
-    assert rounds.acknowledged > kills
-    assert rounds.unanswered > kills
-    return rounds
-
-
-@pytest.mark.slow(seconds=2)
-def test_kills_lose_nothing_and_double_nothing(tmp_path: Path) -> None:
-    """R82: each acknowledged POST is there once, byte for byte, with its event and its money."""
-    rounds_of(tmp_path, 3)
-
-
 @pytest.mark.slow(seconds=10)
 def test_many_kills_lose_nothing_and_double_nothing(tmp_path: Path) -> None:
-    """R82: the same at 12 random points on one file; at 200 with SVC_TEST_LONG=1."""
-    rounds = rounds_of(tmp_path, KILLS)
+    """R82: each acknowledged POST is there once, byte for byte, with its event and its money.
+
+    At 12 random points on one file; at 200 with SVC_TEST_LONG=1.
+    """
+    with Rounds(tmp_path) as rounds:
+        for number in range(KILLS):
+            rounds.one(number)
+    # Killed in the middle of work, not before or after it.
+    assert rounds.acknowledged > KILLS
+    assert rounds.unanswered > KILLS
     print(
         f"\n{KILLS} kills: {rounds.acknowledged} acknowledged, all there once; of "
         f"{rounds.unanswered} unanswered {rounds.survived} were carried out"

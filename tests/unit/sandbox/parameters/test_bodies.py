@@ -66,6 +66,8 @@ BROKEN_JSON = [
     b"null",
     b"12",
     b'{"a":NaN}',
+    b'{"a":1,"a":1}',
+    b'{"shipping":{"country":"DE","country":"FR"}}',
     b'{"a":-Infinity}',
     b'{"a":' + b"1" * 5000 + b"}",
     b'{"a":' + b"[" * 100_000 + b"]" * 100_000 + b"}",
