@@ -173,7 +173,8 @@ class DigestIndex:
         if 3 * self._count > 2 * len(self._table):
             self._table = array("I", bytes(8 * len(self._table)))
             for place in range(1, self._count):
-                self._table[self._find_slot(self._digest_at(place))] = place
+                packed_there = self._digests[(place - 1) * _WIDTH : place * _WIDTH]
+                self._table[self._find_slot(packed_there)] = place
         slot = self._find_slot(packed)
         if before := self._table[slot]:
             if self._before is None:
@@ -199,9 +200,6 @@ class DigestIndex:
         while place:
             yield place - 1 if self._numbers is None else self._numbers[place - 1]
             place = 0 if self._before is None else self._before[place - 1]
-
-    def _digest_at(self, place: int) -> bytearray:
-        return self._digests[(place - 1) * _WIDTH : place * _WIDTH]
 
     def _find_slot(self, packed: bytes | bytearray) -> int:
         """The slot of a digest, or the free one where it belongs."""

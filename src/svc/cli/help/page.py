@@ -145,10 +145,6 @@ def page_of(topic: str) -> Page:
         from svc.cli.help.tables import text_of
 
         text = re.sub(r"(?m)^@ (\w+)$", lambda found: text_of(found[1]), text)
-    return parse_page(text)
-
-
-def parse_page(text: str) -> Page:
-    """Reads a page from a text: its title, then parts with an empty line between them."""
+    # Parts have an empty line between them.
     title, *parts = re.findall(r"(?s)~~~\n.*?\n~~~(?=\n)|[^\n].*?(?=\n\n|\n\Z)", text)
     return Page(title, tuple(parts))

@@ -32,7 +32,11 @@ def mcp(
     $ svc mcp
     $ svc mcp --profile shop --allow refunds.create,orders.capture
     """
-    _check_installed()
+    if find_spec("mcp") is None:
+        raise ConfigError(
+            "The server for agents needs the SDK of its protocol: pip install 'svc-cli[mcp]'",
+            code="mcp_extra_missing",
+        )
     from svc.cli.commands.tree import tree
     from svc.cli.mcp import server, tools
 
@@ -42,14 +46,6 @@ def mcp(
         session.out.note("Waits for an agent's program, which starts it by itself: svc help agents")
     session.prepare_long_run()
     server.run(served, session)
-
-
-def _check_installed() -> None:
-    if find_spec("mcp") is None:
-        raise ConfigError(
-            "The server for agents needs the SDK of its protocol: pip install 'svc-cli[mcp]'",
-            code="mcp_extra_missing",
-        )
 
 
 def _read_allowed(session: Session, given: list[str]) -> "tuple[str, ...]":

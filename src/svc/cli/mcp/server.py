@@ -22,7 +22,6 @@ from mcp_types.version import is_version_at_least
 from pydantic import ValidationError
 
 from svc import __version__
-from svc.cli.framework.options import GlobalOptions
 from svc.cli.framework.session import Session
 from svc.cli.mcp.tools import QUERY, RESUME, AgentTool
 from svc.errors import LocalError, OutcomeUnknown, SvcError, UsageError
@@ -96,7 +95,9 @@ class AgentServer:
         self._own, self._env = build_own_command("svc", session.env)
         # The profile by name: one that is chosen meanwhile is not what a question has shown.
         account = [f"--{self._mode}", f"--profile={session.settings.profile}"]
-        self._passed_on = [*account, "-o", "json", "--no-input", *_pass_on(given)]
+        typed = ((name, getattr(given, name)) for name in _PASSED_ON)
+        more = [f"--{name.replace('_', '-')}={it}" for name, it in typed if it is not None]
+        self._passed_on = [*account, "-o", "json", "--no-input", *more]
         self._asked: dict[str, list[str]] = {}  # command lines by the token of their question
         self._places = asyncio.Semaphore(_COMMANDS_MAX)
 
@@ -270,11 +271,6 @@ class AgentServer:
         if error.get("outcome") == "unknown" and error["request"] and resume in self._tools:
             told["next"] = {"tool": resume, "arguments": {"request_id": error["request"]}}
         return _result(told, is_error=ended.exit_code != 0)
-
-
-def _pass_on(given: GlobalOptions) -> list[str]:
-    named = ((name, getattr(given, name)) for name in _PASSED_ON)
-    return [f"--{name.replace('_', '-')}={value}" for name, value in named if value is not None]
 
 
 def _describe(tool: AgentTool) -> protocol.Tool:

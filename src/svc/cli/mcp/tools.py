@@ -5,7 +5,7 @@ the commands that only read, and those of the operations that a person has allow
 """
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
@@ -166,15 +166,11 @@ def _texts(name: str, value: Any) -> Iterator[str]:
         if isinstance(each, bool) or not isinstance(each, str | int | float):
             raise UsageError(f"{name} is a text or a number.", param=name)
         text = str(each)
-        parts = () if name in _WITHOUT_FILES else (text, *_values_in(text))
+        values = (part.partition("=")[2] for part in (text, *text.split(",")))
+        parts = () if name in _WITHOUT_FILES else (text, *values)
         if any(part.startswith("@") for part in parts):
             raise UsageError(
                 f"{name} names a file (@), and a tool reads no file: give the text itself.",
                 param=name,
             )
         yield text
-
-
-def _values_in(text: str) -> Iterable[str]:
-    """What stands behind the first `=`, and behind that of each part between commas."""
-    return (part.partition("=")[2] for part in (text, *text.split(",")))

@@ -49,16 +49,14 @@ def _write_compact(event: Mapping[str, Any]) -> str:
     return json.dumps(event, separators=(",", ":"), ensure_ascii=False)
 
 
-def _write_exponents(event: Mapping[str, Any]) -> str:
-    return _write_compact(event).replace("[1.0,100.0,1e-07", "[1.0,1E2,1.00e-7")
-
-
 # Forms in which the same JSON may be written, by what a person calls them.
 FORMS: Final[dict[str, Callable[[Mapping[str, Any]], str]]] = {
     "escapes (\\u00e9, \\/)": lambda event: json.dumps(event).replace("/", "\\/"),
     "letters that are not ASCII": _write_compact,
     "members in another order": lambda event: _write_compact(dict([*event.items()][::-1])),
-    "numbers such as 1.0 and 1E2": _write_exponents,
+    "numbers such as 1.0 and 1E2": lambda event: _write_compact(event).replace(
+        "[1.0,100.0,1e-07", "[1.0,1E2,1.00e-7"
+    ),
     "blanks and line ends": lambda event: json.dumps(event, indent=2, ensure_ascii=False) + "\n",
 }
 
@@ -83,23 +81,20 @@ class ExampleObjects:
         """Returns the id and the body of the event of a type, in one of `FORMS`."""
         if (kind, form) not in self._events:
             at = utc(self._now - 60 * minutes_ago)
-            event = self._make_event(kind, at)
+            event = {
+                "id": self._new_id("event"),
+                "object": "event",
+                "type": kind,
+                "created": at,
+                "livemode": False,
+                "api_version": VERSIONS[-1],
+                "data": {"object": self._make_object(kind, at)},
+            }
             if form:
                 event["data"]["object"]["examination"] = _ODD
             body = FORMS.get(form, _write_compact)(event).encode()
             self._events[kind, form] = str(event["id"]), body
         return self._events[kind, form]
-
-    def _make_event(self, kind: str, at: str) -> dict[str, Any]:
-        return {
-            "id": self._new_id("event"),
-            "object": "event",
-            "type": kind,
-            "created": at,
-            "livemode": False,
-            "api_version": VERSIONS[-1],
-            "data": {"object": self._make_object(kind, at)},
-        }
 
     def _make_object(self, kind: str, at: str) -> dict[str, Any]:
         """Returns an object in the state that its event tells of, with the fields of its noun."""

@@ -285,7 +285,11 @@ class InboxWriter:
             batch, callbacks = self._take_inbound()
         self._quick = self._at_once is not None and self._commit_at_once(batch, callbacks)
         if not self._quick:
-            self._commit_on_thread(batch, callbacks)
+            loop = asyncio.get_running_loop()
+            self._running = loop.run_in_executor(self._thread, self._inbox.store, batch)
+            self._running.add_done_callback(
+                own(lambda done: self._handle_stored(done, batch, callbacks))
+            )
 
     def _results_are_due(self) -> bool:
         # On a slow disk a group of their own would only be one more that deliveries wait for.
@@ -305,13 +309,6 @@ class InboxWriter:
             return False
         self._handle_commit(None, stored, batch, callbacks)
         return True
-
-    def _commit_on_thread(self, batch: Batch, callbacks: list[OnStored]) -> None:
-        loop = asyncio.get_running_loop()
-        self._running = loop.run_in_executor(self._thread, self._inbox.store, batch)
-        self._running.add_done_callback(
-            own(lambda done: self._handle_stored(done, batch, callbacks))
-        )
 
     def _take(self) -> tuple[Batch, list[OnStored]]:
         if self._timer is not None:

@@ -216,6 +216,14 @@ def document(frame: PageFrame, title: str, deliveries: Markup, detail: Markup | 
         el("link", rel="icon", href=frame.url(ICON), type="image/svg+xml"),
         el("script", src=frame.url(SCRIPT), defer=True),
     )
+    mode = el("strong", f"{frame.mode.capitalize()} mode", class_=f"mode {frame.mode}")
+    top = el(
+        "header",
+        el("h1", el("a", "svc inspector", href=frame.root)),
+        el("p", mode, " ", el("span", frame.way), class_="way"),
+        el("p", id="link", hidden=True),
+        class_="top",
+    )
     panes = el(
         "main",
         deliveries,
@@ -225,7 +233,7 @@ def document(frame: PageFrame, title: str, deliveries: Markup, detail: Markup | 
     )
     keys = [el("li", *[el("kbd", key) for key in names], f" {what}") for names, what in _KEYS]
     footer = el("footer", el("ul", keys, aria_label="Keys"), id="keys", hidden=True)
-    body = el("body", _top(frame), panes, footer)
+    body = el("body", top, panes, footer)
     return el("html", el("head", head), body, lang="en")
 
 
@@ -251,14 +259,3 @@ def part(name: str, title: str, *parts: MarkupPart, **attributes: str) -> Markup
 def fact(name: str, *value: MarkupPart) -> Markup:
     """Makes one labelled fact of a `dl`."""
     return el("div", el("dt", name), el("dd", *value))
-
-
-def _top(frame: PageFrame) -> Markup:
-    mode = el("strong", f"{frame.mode.capitalize()} mode", class_=f"mode {frame.mode}")
-    return el(
-        "header",
-        el("h1", el("a", "svc inspector", href=frame.root)),
-        el("p", mode, " ", el("span", frame.way), class_="way"),
-        el("p", id="link", hidden=True),
-        class_="top",
-    )

@@ -114,7 +114,13 @@ class Tunnel:
             if self._closing.is_set():
                 return
             if not self._been_up:
-                self._fail(_not_up(self._provider, down))
+                error = NetworkError(
+                    f"The tunnel did not come up, {down.reason}.",
+                    code="tunnel_failed",
+                    hint=f"Run {self._provider.program} by hand to see more, or run any tunnel "
+                    "and name it: --public-url URL",
+                )
+                self._fail(error)
                 return
             self._handle_loss(down)
             if self._clock.monotonic() - begun > _STEADY_SECONDS:
@@ -183,15 +189,6 @@ class Tunnel:
         with self._lock:
             if not self._closing.is_set():
                 self._on_change(change)
-
-
-def _not_up(provider: Provider, down: Down) -> NetworkError:
-    return NetworkError(
-        f"The tunnel did not come up, {down.reason}.",
-        code="tunnel_failed",
-        hint=f"Run {provider.program} by hand to see more, or run any tunnel and name it: "
-        "--public-url URL",
-    )
 
 
 def _how(code: int | None) -> str:

@@ -60,13 +60,18 @@ def note(title: str, *content: MarkupPart) -> Markup:
 
 def trial_panel(visit: Visit, last: Doc | None) -> Markup:
     """Test cards and accounts, one click each; `last` is a failed attempt to tell about."""
-    accounts = "sepa_debit" in visit.order["methods"]
+    debit = form_id("sepa_debit")
+    accounts = [
+        _button(debit, "test_iban", each.tag, each.label, each.iban[-4:])
+        for each in catalogue.ACCOUNTS
+        if "sepa_debit" in visit.order["methods"]
+    ]
     return note(
         "Test cards",
         _attempt(last),
         el("p", "One click fills the form and pays."),
         [_group(name, _cards(group)) for name, group in catalogue.CARDS.items()],
-        _group("SEPA accounts", _accounts()) if accounts else None,
+        _group("SEPA accounts", accounts) if accounts else None,
         _facts(visit),
     )
 
@@ -113,14 +118,6 @@ def _group(name: str, buttons: MarkupPart) -> Markup:
 def _cards(group: tuple[catalogue.TrialCard, ...]) -> list[Markup]:
     form = form_id("card")
     return [_button(form, "test_card", each.tag, each.label, each.last4) for each in group]
-
-
-def _accounts() -> list[Markup]:
-    form = form_id("sepa_debit")
-    return [
-        _button(form, "test_iban", each.tag, each.label, each.iban[-4:])
-        for each in catalogue.ACCOUNTS
-    ]
 
 
 def _button(form: str, name: str, tag: str, label: str, ending: str) -> Markup:

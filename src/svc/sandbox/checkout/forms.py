@@ -190,11 +190,12 @@ def _form(visit: Visit, draft: Draft, name: str) -> Markup:
     redirects = methods.kind(method) == "redirect"
     words = visit.say("go_to", method=visit.language.method(method))
     button = words if redirects else visit.say("pay", amount=visit.total)
+    reserves = visit.order["capture_method"] == "manual"
     return el(
         "form",
         build_hidden_fields(visit, method=method, **({"saved": name} if saved else {})),
         None if saved else _fields(visit, draft, method),
-        _reserve_note(visit),
+        el("p", visit.say("reserve_note"), class_="hint") if reserves else None,
         el("button", button, type="submit", class_="main"),
         method="post",
         action=visit.address.url(),
@@ -245,9 +246,3 @@ def _field(visit: Visit, draft: Draft, name: str, **attributes: str) -> Markup:
     )
     below = el("p", visit.say(fault), id=complaint, class_="fault") if fault else None
     return el("div", el("label", visit.say(name), for_=name), entry, below, class_="field")
-
-
-def _reserve_note(visit: Visit) -> MarkupPart:
-    if visit.order["capture_method"] != "manual":
-        return None
-    return el("p", visit.say("reserve_note"), class_="hint")

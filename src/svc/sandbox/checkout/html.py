@@ -13,11 +13,9 @@ from svc.html import Elements
 _DIRECTION_MARKS: Final = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
 
-def _show_direction_marks(text: str) -> str:
-    r"""Shows what turns the direction of text, as `\u{202e}`."""
-    return _DIRECTION_MARKS.sub(lambda mark: f"\\u{{{ord(mark[0]):x}}}", text)
-
-
-_ELEMENTS: Final = Elements(_show_direction_marks)
+# A mark is shown as its code, such as `\u{202e}`.
+_ELEMENTS: Final = Elements(
+    lambda text: _DIRECTION_MARKS.sub(lambda mark: f"\\u{{{ord(mark[0]):x}}}", text)
+)
 el = _ELEMENTS.el
 join = _ELEMENTS.join

@@ -47,6 +47,8 @@ def create(tx: Transaction, params: Params) -> Doc:
     if tx.balance(source) < cost.source_amount:
         message = f"The {source} balance does not cover the payout and its fees."
         raise Problem(400, "balance_insufficient", message)
+    given = params["destination"]
+    account = banks.normalize_iban(given.get("iban") or given.get("account_number", ""))
     fields = build_stored(
         RESOURCE,
         params,
@@ -55,14 +57,14 @@ def create(tx: Transaction, params: Params) -> Doc:
         source_amount=cost.source_amount,
         fx_rate=fx.number(cost.fx_rate),
         network_fees=cost.network_fees,
-        destination=_show_destination(params),
+        destination={**read_kept(RESOURCE, "destination", params), "last4": account[-4:]},
         estimated_arrival=clock.text(tx.now + ARRIVES_AFTER),
     )
     payout = tx.new(KIND, fields)
     tx.add(payout)
     tx.move_balance(source, -cost.source_amount)
     tx.emit("payout.created", payout)
-    _plan(tx, payout, banks.payout_scenario(params["destination"]))
+    _plan(tx, payout, banks.payout_scenario(given))
     return payout
 
 
@@ -105,12 +107,6 @@ def _plan(tx: Transaction, payout: Doc, scenario: banks.PayoutScenario) -> None:
     tx.schedule_at(tx.now + SENT_AFTER, SEND, payout["id"], failure_reason=early)
     end = tx.now + ARRIVES_AFTER
     tx.schedule_at(end, SETTLE, payout["id"], failure_reason=scenario.failure_reason)
-
-
-def _show_destination(params: Params) -> Doc:
-    given = params["destination"]
-    account = banks.normalize_iban(given.get("iban") or given.get("account_number", ""))
-    return {**read_kept(RESOURCE, "destination", params), "last4": account[-4:]}
 
 
 OPERATIONS: Final = operation.operations(RESOURCE, {"destination": _check_iban}, create=create)

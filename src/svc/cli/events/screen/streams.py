@@ -128,7 +128,8 @@ class Printing:
         end = None
         while any(each.backlog for each in self._ends):
             self._hurried = is_hurried()
-            if end is None and (self._hurried or not self._data_waits):
+            data_waits = any(each.backlog and each.backlog.is_lossless for each in self._ends)
+            if end is None and (self._hurried or not data_waits):
                 end = loop.time() + _LAST_SECONDS
             if end is not None and loop.time() > end:
                 break
@@ -138,10 +139,6 @@ class Printing:
         self._flush()
         self._loop = self._failed = None
         return sum(each.backlog.lines for each in self._ends)
-
-    @property
-    def _data_waits(self) -> bool:
-        return any(each.backlog and each.backlog.is_lossless for each in self._ends)
 
     def end(self) -> Streams:
         """Returns the streams to print to from now on: the real ones, unless one is blocked."""

@@ -41,14 +41,9 @@ def _find_given_up(requests: Requests) -> Iterator[str]:
     """What got no answer, or an answer of 5xx, and was not sent again afterwards."""
     for place, one in enumerate(requests):
         if one.lost or one.status >= _FAILED:
-            same = (_is_again(one, later) for later in requests[place + 1 :])
-            if not any(same):
+            later = ((it.method, it.path, it.idempotency_key) for it in requests[place + 1 :])
+            if (one.method, one.path, one.idempotency_key) not in later:
                 yield one.id
-
-
-def _is_again(one: LoggedRequest, later: LoggedRequest) -> bool:
-    alike = (one.method, one.path, one.idempotency_key)
-    return alike == (later.method, later.path, later.idempotency_key)
 
 
 def _find_polled(requests: Requests) -> Iterator[str]:
