@@ -12,9 +12,8 @@ from svc.listen.forward import pump
 from svc.listen.forward.dispatcher import Dispatcher
 from svc.listen.forward.health import TargetHealth
 from svc.listen.forward.pump import Pump
-from svc.listen.inbox import commit, inbound, ledger, runs
+from svc.listen.inbox import commit, ledger, runs, sqlite
 from svc.listen.inbox.commit import InboxWriter
-from svc.listen.inbox.inbound import InboundStore
 from svc.listen.inbox.ledger import ForwardLedger
 from svc.listen.inbox.sqlite import SqliteInbox
 from svc.listen.listener import Pipeline
@@ -216,7 +215,7 @@ def pending_is_counted_before_the_end() -> Iterator[None]:
 
 @contextmanager
 def ids_alone_tell() -> Iterator[None]:
-    known = InboundStore._find_known
+    known = SqliteInbox._find_known
 
     def by_id(self: Any, tx: Any, ids: Any) -> Any:
         found = known(self, tx, ids)
@@ -226,8 +225,8 @@ def ids_alone_tell() -> Iterator[None]:
         return event.delivery.facts.id, b""
 
     with (
-        patch.object(InboundStore, "_find_known", by_id),
-        patch.object(inbound, "_identity", identity),
+        patch.object(SqliteInbox, "_find_known", by_id),
+        patch.object(sqlite, "_identity", identity),
     ):
         yield
 

@@ -15,7 +15,7 @@ from support.serving import free_port
 from support.suite.patience import WAIT_SECONDS, until
 from svc.clock import Clock
 from svc.listen.inbox.interfaces import ForwardAttempt, ForwardVerdict, Inbox
-from svc.listen.inbox.quick import open_inbox
+from svc.listen.inbox.sqlite import open_inbox
 from svc.listen.listener import Listener, OpenSource
 from svc.listen.output_records import EventReceived, Forwarded, ListenerRecord, Rejected, Summary
 from svc.listen.plan import ListenerPlan

@@ -55,7 +55,6 @@ BEHIND: Final = {
     "simulation/listener_histories.py": {"svc.listen.inbox.ledger"},
     "simulation/test_listener.py": {
         "svc.listen.forward.health",
-        "svc.listen.inbox.inbound",
         "svc.listen.inbox.commit",
         "svc.listen.inbox.ledger",
         "svc.listen.inbox.runs",

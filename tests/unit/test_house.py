@@ -330,7 +330,7 @@ def test_few_ask_which_system_runs() -> None:
     assert asking == {
         "cli/doctor/checks.py",
         "cli/framework/session.py",
-        "listen/inbox/quick.py",
+        "listen/inbox/sqlite.py",
         "listen/tunnels/program.py",
         "paths.py",
     }

@@ -1,7 +1,7 @@
 """Profiles and settings: the user's TOML file, and the settings of one command.
 
 Begin with `model`, which has every name that the file may have. `reading` parses the file,
-`editing` and `writing` change it, `settings` merges it with options and variables. `cli` and `keys`
+`editing` changes it, `settings` merges it with options and variables. `cli` and `keys`
 use this room, and `delivery` its `limits`.
 
 Promises, such as "promise R1", stand by their numbers in tests/PROMISES.md.

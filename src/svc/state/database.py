@@ -301,7 +301,7 @@ class NotSynced(LocalError):  # noqa: N818  it says what is the matter
 class SyncedLog:
     """The open write-ahead log of a database, which svc syncs by itself, not SQLite.
 
-    A transaction of a listener's inbox (`listen.inbox.quick`) stores many events; the database
+    A transaction of a listener's inbox (`listen.inbox.sqlite`) stores many events; the database
     syncs the log after its commit, and then the senders get their answers.
     """
 

@@ -6,7 +6,7 @@ that tests the lock locks one random byte of it, so that two processes that test
 mistake each other for the holder. (SQLite did the same on systems without shared locks.)
 
 Used to tell a living process from a dead one (`sender_locks`, `listen.identity`, records of
-sandboxes, folders of `svc quickstart`) and to let one process at a time write (`config.writing`,
+sandboxes, folders of `svc quickstart`) and to let one process at a time write (`config.editing`,
 `state.files`).
 """
 

@@ -38,7 +38,7 @@ from support.running import Sandbox
 from support.suite.patience import patient
 from svc.clock import SystemClock
 from svc.listen.inbox.interfaces import Inbox
-from svc.listen.inbox.quick import QuickInbox
+from svc.listen.inbox.sqlite import QuickInbox
 from svc.paths import Paths
 
 OWN = {"SVC_WEBHOOK_SECRET": SECRET}

@@ -21,13 +21,13 @@ publish = LogInbox.store
 LogInbox.store = lambda self, batch: (publish(self, batch), die())
 """
 BEFORE_IT_IS_KEPT = """
-from svc.listen.inbox.quick import QuickInbox
+from svc.listen.inbox.sqlite import QuickInbox
 from svc.listen.inbox.sqlite import SqliteInbox
 QuickInbox.store_at_once = lambda self, batch: None
 QuickInbox.store = SqliteInbox.store = lambda self, batch: die()
 """
 AFTER_IT_IS_KEPT = """
-from svc.listen.inbox.quick import QuickInbox
+from svc.listen.inbox.sqlite import QuickInbox
 from svc.listen.inbox.sqlite import SqliteInbox
 keep = SqliteInbox.store
 QuickInbox.store_at_once = lambda self, batch: None

@@ -20,7 +20,7 @@ from svc.listen.commands import CommandTarget
 from svc.listen.forward import retry
 from svc.listen.forward.pump import ForwardOptions
 from svc.listen.forward.retry import RetryMode
-from svc.listen.inbox.quick import open_inbox
+from svc.listen.inbox.sqlite import open_inbox
 from svc.listen.listener import Listener
 from svc.listen.output_records import ListenerRecord, Ready
 from svc.listen.plan import ListenerPlan

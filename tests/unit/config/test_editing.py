@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from support.suite.drawing import examples
 from svc.config import editing, load
-from svc.config.writing import write_atomically
+from svc.config.editing import write_atomically
 from svc.errors import ConfigError, ExitCode, LocalError
 
 pytestmark = pytest.mark.smoke

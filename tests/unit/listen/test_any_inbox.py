@@ -12,8 +12,7 @@ from support.team.log import KEY, connect, make_streams
 from support.team.servers import SERVER, servers
 from svc.errors import LocalError
 from svc.listen.inbox.interfaces import Batch, InboundEvent, Inbox, StoreResult
-from svc.listen.inbox.quick import QuickInbox
-from svc.listen.inbox.sqlite import SqliteInbox
+from svc.listen.inbox.sqlite import QuickInbox, SqliteInbox
 from svc.listen.log.inboxes import LogInbox
 from svc.listen.verify.verify import Delivery, read_facts
 from svc.state import Database

@@ -1,7 +1,7 @@
 """`svc events`: retrieves events; the verbs that receive webhooks are loaded only when named.
 
 A verb has a file of its name: `listen`, `receive`, `replay`, `verify`, `inbox` and `log`. Begin
-with `run`, which puts a listener together of a port, an `endpoint`, a `tunnel` and `svc.listen`;
+with `run`, which puts a listener together of a port, an `endpoint`, a `link` and `svc.listen`;
 `screen` prints its records. `svc doctor` opens a team's log by `team` and asks `log` where
 this machine reads it, `svc timeline` reads the `inbox`, and `svc commands` reads choices of
 options; no other word imports this folder.

@@ -1,7 +1,7 @@
 """Parses and checks the options of `svc events listen`, before anything is opened or sent.
 
 `listen` and `receive` build a `ListenOptions` of the typed options; `run`, `from_log`, `endpoint`,
-`tunnel`, `loop` and `screen` read it. `examine`, `replay`, `inbox` and `tail` share single
+`link`, `loop` and `screen` read it. `examine`, `replay`, `inbox` and `tail` share single
 options and checks.
 """
 

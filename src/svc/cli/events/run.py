@@ -14,20 +14,25 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from svc.cli.events.endpoint import Endpoint, Endpoints, Registrar, sandbox_answers
-from svc.cli.events.link import EndpointLink, SignatureWatch, TunnelLink, open_link
+from svc.cli.events.link import (
+    ChosenTunnel,
+    EndpointLink,
+    SignatureWatch,
+    TunnelLink,
+    choose,
+    open_link,
+)
 from svc.cli.events.loop import Ended, ExecProcess, ListenerLoop, inspect
 from svc.cli.events.options import ListenOptions, check_targets
 from svc.cli.events.screen.printer import RecordPrinter
 from svc.cli.events.screen.streams import Printing
 from svc.cli.events.secrets import SECRETS_MAX, StoredSecrets, find_known_elsewhere, place_of
-from svc.cli.events.tunnel import ChosenTunnel, choose
 from svc.cli.framework.session import Session
 from svc.errors import CheckFailed, LocalError, NotFound
 from svc.listen.identity import claim_listener
 from svc.listen.inbox.interfaces import Inbox
 from svc.listen.inbox.listeners import ListenerId, count_pending, find_last_endpoint
-from svc.listen.inbox.quick import open_inbox
-from svc.listen.inbox.sqlite import SqliteInbox
+from svc.listen.inbox.sqlite import SqliteInbox, open_inbox
 from svc.listen.listener import OpenSource, remove
 from svc.listen.names import Listening, name_receiver
 from svc.listen.output_records import Summary

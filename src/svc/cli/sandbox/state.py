@@ -15,7 +15,7 @@ from svc.cli.framework.session import Session
 from svc.cli.sandbox.exported import ALLOW_REMOTE, StatePieces, confirm_pieces, read_state
 from svc.client.amounts import amount_option
 from svc.client.sandbox import control_call, in_mode
-from svc.config.writing import write_atomically
+from svc.config.editing import write_atomically
 from svc.errors import ApiError, LocalError, UsageError, build_wrong_choice
 from svc.inputs import STDIN
 from svc.service.facts import AMOUNT_MAX, SANDBOX_STATE

@@ -81,7 +81,7 @@ class ExampleObjects:
         """Returns the id and the body of the event of a type, in one of `FORMS`."""
         if (kind, form) not in self._events:
             at = utc(self._now - 60 * minutes_ago)
-            event = {
+            event: dict[str, Any] = {
                 "id": self._new_id("event"),
                 "object": "event",
                 "type": kind,

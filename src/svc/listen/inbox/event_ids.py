@@ -4,8 +4,8 @@ Ids of events are random: to add each at once would be one more page to write wi
 event. So a listener knows the ids of its latest rows in memory (`EventIds`), and once they are many
 it adds all of them to the table `event_ids`.
 
-To tell a duplicate from a new event, `inbound` searches that table and asks `list_unlisted`;
-`history` finds an event by `ROWS_OF_EVENT`; `sqlite` calls `list_now`.
+To tell a duplicate from a new event, `sqlite` searches that table and asks `list_unlisted`; it
+calls `list_now`. `history` finds an event by `ROWS_OF_EVENT`.
 """
 
 from collections.abc import Collection, Sequence

@@ -29,8 +29,7 @@ from svc.errors import LocalError
 from svc.listen.inbox.commit import InboxWriter
 from svc.listen.inbox.event_ids import LISTED_AT_ONCE
 from svc.listen.inbox.interfaces import Batch, InboundEvent, Inbox, StoreResult
-from svc.listen.inbox.quick import QuickInbox, open_inbox
-from svc.listen.inbox.sqlite import SqliteInbox
+from svc.listen.inbox.sqlite import QuickInbox, SqliteInbox, open_inbox
 from svc.listen.verify.verify import Delivery, read_facts
 from svc.state import Database, NotSynced
 from unit.listen.inspector.watched import WatchedListener, watching

@@ -13,8 +13,7 @@ import pytest
 
 from support.suite.patience import WAIT_SECONDS, patient
 from svc.cli.events.screen import streams as printing
-from svc.cli.events.screen.streams import Printing
-from svc.cli.events.screen.unwritten import UnwrittenOutput
+from svc.cli.events.screen.streams import Printing, UnwrittenOutput
 from svc.cli.framework.streams import Streams
 from svc.errors import LocalError
 
