@@ -10,9 +10,9 @@ import re
 from collections.abc import Iterator
 from functools import wraps
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, get_args
 
-from svc.errors import SvcError
+from svc.errors import Outcome, SvcError
 
 _LINES: Final = Path(__file__).with_name("shapes.txt").read_text(encoding="utf-8").splitlines()
 SHAPES: Final[dict[str, set[str]]] = {}
@@ -27,6 +27,7 @@ _OTHERS: Final = frozenset(
     "answered body expected headers libraries limits metadata params payload permissions profiles sent "
     "settings tables variables".split()
 )
+_OUTCOMES: Final = (None, *get_args(Outcome))
 _BLANK: Final = re.compile(r"\bNone\b|  ")
 
 
@@ -38,7 +39,7 @@ def hold(text: str) -> None:
 
 
 def watch_errors(kind: type[Any]) -> None:
-    """Has each error of a kind fail whose code is not known, or whose words lack a value.
+    """Has each error of a kind fail whose code or outcome is not known, or whose words lack a value.
 
     Called once in a process; what a service says is its own.
     """
@@ -47,6 +48,7 @@ def watch_errors(kind: type[Any]) -> None:
     @wraps(made)
     def init(self: Any, *words: Any, **told: Any) -> None:
         made(self, *words, **told)
+        assert self.outcome in _OUTCOMES, f"no outcome of a request: {self.outcome}"
         if (
             self.code
             and self.code.islower()

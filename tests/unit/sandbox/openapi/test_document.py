@@ -74,6 +74,8 @@ def test_every_schema_is_a_schema(name: str) -> None:
     described = DOCUMENT["components"]["schemas"][name]
     jsonschema_rs.meta.validate({**described, "components": DOCUMENT["components"]})
     assert words_of(described) <= KEYWORDS  # what a validator does not know it takes for a remark
+    formats = re.findall(r'"format": "([^"]*)"', json.dumps(described))
+    assert {*formats} <= {"date", "date-time", "uri"}
 
 
 KEYWORDS = set(

@@ -15,14 +15,8 @@ from svc.cli.events.screen.ndjson import JsonRecords, as_ndjson
 from svc.listen.output_records import (
     EventReceived,
     Forwarded,
-    LogReplaced,
-    LogState,
-    Missed,
     Rejected,
     StoreState,
-    TargetAway,
-    TunnelDown,
-    TunnelUp,
 )
 from svc.redaction import redact, redact_bytes
 from svc.render.layout import LineLayout
@@ -211,24 +205,6 @@ def test_an_answer_that_is_final_says_how_to_send_the_event_again() -> None:
     assert "replay" not in shown.forward(replace(refused, url="other", status=503, retry_in=2.0))
 
 
-def test_next_try_of_the_real_schedule_is_shown() -> None:
-    """`--retry real`: each event has its own next attempt."""
-    refused = replace(FORWARD, status=500, retry_in=3600.0)
-    assert "next try 15:03:22" in lines(140).forward(refused)
-
-
-def test_rejected_and_tunnel_lines() -> None:
-    """One line each, with the reason."""
-    rejected = Rejected(AT, "timestamp_too_old", "It was signed 400 s ago; the limit is 300 s.", 9)
-    assert lines().rejected(rejected) == (
-        "14:03:22.104  rejected            timestamp_too_old\n"
-        "                It was signed 400 s ago; the limit is 300 s.\n"
-    )
-    assert max(map(len, lines(40).rejected(rejected).splitlines())) <= 40
-    assert "tunnel up  https://t.example" in lines().tunnel(TunnelUp(AT, "https://t.example"))
-    assert "tunnel down  it ended\\u{1b}" in lines().tunnel(TunnelDown(AT, None, "it ended\x1b"))
-
-
 def test_payload_is_shown_safely() -> None:
     """`--print payload`: indented JSON; what is none is shown escaped."""
     assert lines(payload=True).event(EVENT).splitlines()[1:] == [
@@ -345,35 +321,3 @@ def test_what_a_target_says_is_masked_and_what_an_event_holds_is_whole() -> None
     assert {first[name] for name in (*words, "reply")} == {f"key {masked}"}
     assert second["payload_base64"] == base64.b64encode(EVENT.payload).decode()
     assert third["reason"] == f"key {masked}"
-
-
-@pytest.mark.parametrize(
-    ("next_in", "when"), [(None, "once it can be reached"), (60.0, "next try 14:04:22")]
-)
-def test_a_target_that_is_away_says_what_waits_and_why(next_in: float | None, when: str) -> None:
-    """Which target, how many events, why, for how long, and when it is tried."""
-    record = TargetAway(AT, "http://localhost:3000", 1204, "connection refused", 90.0, next_in)
-    line = lines(None).waiting(record)
-    assert line.startswith("14:03:22.104  waiting  1,204 events for http://localhost:3000: ")
-    assert line.endswith(f"connection refused, 2 min; {when}\n")
-
-
-def test_a_forward_that_was_signed_anew_says_so() -> None:
-    """R123: the handler verifies what it gets after a night; the screen tells that it is not old."""
-    assert "  signed anew  " in lines(None).forward(replace(FORWARD, signed_anew=True))
-
-
-@pytest.mark.parametrize(
-    ("record", "words"),
-    [
-        (LogReplaced(AT, "nats://a/shop", 10, 4, 6), "log replaced  The log "),
-        (LogState(AT, "nats://a/shop", "it is away"), "log down  it is away"),
-        (LogState(AT, "nats://a/shop", None), "log up  nats://a/shop"),
-        (Missed(AT, 1234, "nats://a/shop"), "missed  1,234 events had been dropped for their age"),
-    ],
-)
-def test_what_happens_to_a_teams_log_is_a_line(
-    record: LogState | Missed | LogReplaced, words: str
-) -> None:
-    """Each under a word of its own."""
-    assert f"14:03:22.104  {words}" in lines(None).log(record)
