@@ -49,7 +49,7 @@ def check_body(
     operation: str,
     body: Mapping[str, Any],
     *,
-    is_form: bool = False,
+    is_form: bool,
     is_raw: bool = False,
     typed: Sequence[str] = (),
 ) -> None:

@@ -97,7 +97,7 @@ class Target:
     host: str
     port: int
     path: str
-    allow_remote: bool = False
+    allow_remote: bool
     _hash: int = field(init=False, repr=False, compare=False)
     _text: str = field(init=False, repr=False, compare=False)
 

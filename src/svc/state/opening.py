@@ -104,7 +104,7 @@ _APPLICATION_ID: Final = 0x53766331  # marks the file as ours
 
 
 def open_database(
-    path: Path, clock: Clock, busy_retry: BusyRetry, steps: SchemaSteps, *, reading: bool = False
+    path: Path, clock: Clock, busy_retry: BusyRetry, steps: SchemaSteps, *, reading: bool
 ) -> sqlite3.Connection:
     """Connects to the database; creates or migrates it first if needed (R67, R68).
 

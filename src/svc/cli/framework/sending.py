@@ -79,7 +79,7 @@ def send_write(
     settles: str | None = None,
     changes: bool = False,
     always: bool = False,
-    over_limit: bool = False,
+    over_limit: bool,
 ) -> None:
     """Builds a POST from the fields given as options, `-d` and `--body`, then shows it or sends it.
 

@@ -172,7 +172,7 @@ class PageConnection(H11Protocol):
         super().connection_lost(exc)
 
     def send_400_response(self, msg: str) -> None:  # noqa: ARG002  in uvicorn's own words
-        error = sys.exception() if sys.version_info >= (3, 12) else sys.exc_info()[1]
+        error = sys.exc_info()[1]
         status = error.error_status_hint if isinstance(error, h11.RemoteProtocolError) else 400
         lines = "".join(f"{name}: {value}\r\n" for name, value in _ALWAYS)
         head = f"HTTP/1.1 {status} {HTTPStatus(status).phrase}\r\nContent-Length: 0\r\n{lines}\r\n"

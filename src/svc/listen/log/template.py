@@ -34,7 +34,7 @@ class Cluster:
     hosts: tuple[str, ...]
     file_bytes: int
     trial: bool
-    single: bool = False
+    single: bool
 
     def route(self, number: int) -> str:
         """Where the others find a server, counted from 1."""

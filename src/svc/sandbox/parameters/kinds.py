@@ -154,7 +154,7 @@ class Amount(ParameterKind):
     """An amount in minor units."""
 
     refused_with: ClassVar[Codes] = _NUMBER | {"amount_too_small", "amount_too_large"}
-    low: int = 1
+    low: int
 
     def coerce(self, value: Any) -> Any:
         return _coerce_integer(value)
@@ -313,7 +313,7 @@ class Url(ParameterKind):
     """The address of a webhook receiver: https, or http to this machine where that is allowed."""
 
     refused_with: ClassVar[Codes] = _STRING | {"url_invalid"}
-    most: int = 2000
+    most: int
 
     def check(self, value: Any, name: str, settings: SandboxSettings) -> str:
         url = check_string(value, name)
