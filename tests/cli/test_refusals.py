@@ -1,0 +1,49 @@
+"""What svc says of a wrong command line: the code, the option that it names, the words, the hint.
+
+The lines lie in `refusals.txt`, each with what is said of it; `GOLDEN=write` writes that anew.
+"""
+
+import os
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from support.running import inside
+from svc.service.facts import WEBHOOK_BODY_MAX
+
+TOLD = Path(__file__).with_name("refusals.txt")
+GIVEN = {"SVC_BASE_URL": "http://127.0.0.1:9", "SVC_API_KEY": "sk_test_1234567890"}
+FILES = {
+    "a.csv": "payment,amount\npay_1,100\n",
+    "a.ndjson": "{}\n",
+    "a.json": "{}",
+    "big.json": " " * (WEBHOOK_BODY_MAX + 1),
+}
+
+
+def describe(line: str) -> Iterator[str]:
+    yield f"$ svc {line}"
+    result = inside(*shlex.split(line), env=GIVEN)
+    assert result.out == "", line
+    error = result.error
+    named = (result.code, error["code"], error.get("param"), error.get("outcome"))
+    yield f"  {named} {error['message']}"
+    if error.get("hint"):
+        yield f"    {error['hint']}"
+
+
+@pytest.mark.usefixtures("isolated")
+def test_each_wrong_command_line_is_refused_as_agreed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name, text in FILES.items():
+        Path(name).write_text(text, encoding="utf-8")
+    told = TOLD.read_text(encoding="utf-8")
+    lines = [line.removeprefix("$ svc ") for line in told.splitlines() if line.startswith("$")]
+    said = "".join(f"{part}\n" for line in lines for part in describe(line))
+    if os.environ.get("GOLDEN") == "write":
+        TOLD.write_text(said, encoding="utf-8")
+    assert said == TOLD.read_text(encoding="utf-8")
