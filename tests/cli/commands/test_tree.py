@@ -9,7 +9,7 @@ import typer
 
 from support.calls import EXAMPLES
 from support.running import Sandbox, Svc, command_tree
-from svc.cli.commands.values import rows
+from svc.cli.commands.tree import rows
 from svc.cli.framework.app import app as root_app
 from svc.cli.framework.registry import COMMANDS, EVENT_VERBS, load
 from svc.completion.tree import Argument, Command, Option

@@ -42,7 +42,7 @@ NAMED = {
         "names of svc's own timeline; what leads to what",
     ),
     "render/views/local.py": ("amount_refunded", "names of svc's own timeline"),
-    "cli/commands/values.py": (
+    "cli/commands/tree.py": (
         "card country paid payment visa",
         "names of sets of words that completion has",
     ),

@@ -27,11 +27,9 @@ from svc.listen.http.connection import TargetReply
 from svc.listen.http.requests import Refused
 from svc.listen.inbox.history import Content
 from svc.listen.inspector import http
-from svc.listen.inspector.delivery_page import Replayed, delivery, rejection
 from svc.listen.inspector.feed import Feed
 from svc.listen.inspector.history import DeliveryList, ListFilter, fields, parse_number
 from svc.listen.inspector.http import HEAD_MAX, GuardedPages, PageConnection, make_token
-from svc.listen.inspector.list_page import deliveries
 from svc.listen.inspector.page import (
     ICON,
     SCRIPT,
@@ -44,6 +42,7 @@ from svc.listen.inspector.page import (
     notice,
     status_text,
 )
+from svc.listen.inspector.pages import Replayed, deliveries, delivery, rejection
 from svc.listen.inspector.replay import Replayer
 from svc.listen.output_records import ListenerRecord
 from svc.listen.receiver.server import bind

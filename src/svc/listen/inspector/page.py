@@ -1,6 +1,6 @@
 """The frame of the inspector's pages, and functions that make texts safe to show (R39, R45).
 
-`list_page` and `delivery_page` build the parts of a page; `app` sends the HTML of `document`.
+`pages` builds the parts of a page; `app` sends the HTML of `document`.
 """
 
 import json

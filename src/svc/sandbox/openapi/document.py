@@ -1,16 +1,19 @@
 """Builds the OpenAPI document of `/v1` from the tables of operations and fields (promise R88).
 
 `OPERATIONS` collects the operations of all nouns of `resources`: `app` routes `/v1` requests by
-them, and has `control` serve the document. Tests of other tools send requests by it.
+them, and has `control` serve the document. Tests of other tools send requests by it. Each operation
+has its error answers: one for each status, with its possible codes.
 """
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from importlib import import_module
+from types import MappingProxyType
 from typing import Any, Final
 
 from svc import service
 from svc.sandbox.api.idempotency import KEY_PATTERN
-from svc.sandbox.openapi import errors
+from svc.sandbox.parameters import tables
 from svc.sandbox.parameters.bodies import FORM_TYPE, JSON_TYPE
 from svc.sandbox.parameters.described import answer, schema_name
 from svc.sandbox.parameters.kinds import Metadata
@@ -22,21 +25,25 @@ from svc.sandbox.parameters.schema import (
     TEXT,
     Schema,
     build_strict,
+    identifier,
     ref,
 )
-from svc.sandbox.parameters.tables import Object, Parameter, schema_of
+from svc.sandbox.parameters.tables import Codes, Object, Parameter, schema_of
 from svc.sandbox.resources.operation import ID, ApiOperation
 from svc.sandbox.store.documents import Doc
 from svc.service import events as event
+from svc.service.errors import IDEMPOTENCY, codes_of, type_of
 from svc.service.facts import (
     ATTEMPT_HEADER,
     DELIVERY_ID_HEADER,
     EVENT_ID_HEADER,
     EVENT_TYPES,
+    ID_PREFIXES,
     IDEMPOTENCY_HEADER,
     LIMIT_MAX,
     NOUNS,
     REPLAYED_HEADER,
+    REQUEST_ID_HEADER,
     SIGNATURE_HEADER,
     VERSION_HEADER,
     VERSIONS,
@@ -153,7 +160,7 @@ def document(operations: Iterable[ApiOperation] = OPERATIONS) -> Doc:
         "webhooks": {kind: {"post": _delivery(kind)} for kind in EVENT_TYPES},
         "components": {
             "schemas": {**SHARED, **_objects(), **_events()},
-            "responses": errors.responses(),
+            "responses": responses(),
             "securitySchemes": {
                 "basic": {
                     "type": "http",
@@ -197,7 +204,7 @@ def _describe(operation: ApiOperation) -> Doc:
         "summary": operation.summary,
         "tags": [_TAGS[operation.permission]],
         "parameters": _parameters(operation),
-        "responses": {"200": _describe_answer(operation), **errors.describe_errors(operation)},
+        "responses": {"200": _describe_answer(operation), **describe_errors(operation)},
     }
     if operation.method == "POST":
         described["requestBody"] = _body(operation)
@@ -239,8 +246,8 @@ def _describe_answer(operation: ApiOperation) -> Doc:
     replayed = _REPLAYED if operation.method == "POST" else {}
     shown = {
         "description": "Done.",
-        "headers": {**errors.EVERY_ANSWER, **replayed},
-        "content": {errors.JSON: {"schema": ref(operation.answer)}},
+        "headers": {**EVERY_ANSWER, **replayed},
+        "content": {JSON: {"schema": ref(operation.answer)}},
     }
     links = _links_from(operation.answer)
     return {**shown, "links": links} if links else shown
@@ -257,3 +264,115 @@ def _links_from(answer: str) -> dict[str, Any]:
     if single == "Payment":
         links["createRefund"] = {"operationId": "createRefund", "requestBody": {"payment": place}}
     return links
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorAnswer:
+    """What a status means, and the headers that come with it."""
+
+    meaning: str
+    headers: Mapping[str, Any] = field(default_factory=dict)
+    post_only: bool = False
+
+
+def _header(schema: Schema) -> Schema:
+    return {"required": True, "schema": schema}
+
+
+# Every status but 400, whose codes are each operation's own.
+BY_STATUS: Final[Mapping[int, ErrorAnswer]] = {
+    401: ErrorAnswer(
+        "No key, an unknown or expired key, or plain HTTP.", {"WWW-Authenticate": _header(TEXT)}
+    ),
+    403: ErrorAnswer("The key may not do this."),
+    404: ErrorAnswer("There is no such object in this mode, or no such endpoint."),
+    405: ErrorAnswer("The path does not take this method.", {"Allow": _header(TEXT)}),
+    409: ErrorAnswer("A request with this idempotency key is running; try again.", post_only=True),
+    408: ErrorAnswer("The body was not there in time.", post_only=True),
+    413: ErrorAnswer("The body has more than 1 MiB.", post_only=True),
+    415: ErrorAnswer("The body is neither JSON nor a form.", post_only=True),
+    429: ErrorAnswer(
+        "Too many requests.", {"Retry-After": _header({"type": "integer", "minimum": 1})}
+    ),
+    500: ErrorAnswer("Something went wrong inside."),
+    502: ErrorAnswer("Something went wrong inside."),
+    503: ErrorAnswer(
+        "The service is not available now.",
+        {"Retry-After": {"schema": {"type": "integer", "minimum": 0}}},
+    ),
+    504: ErrorAnswer("Something inside took too long."),
+    507: ErrorAnswer("The disk is full; nothing was done.", post_only=True),
+}
+KEY_REUSED: Final = "idempotency_key_reused"
+
+_ALWAYS: Final = frozenset(
+    {"version_invalid", "parameter_unknown", "body_invalid", "http_invalid", "sandbox_reset"}
+)
+_WRITING: Final = frozenset({"idempotency_key_invalid", "idempotency_key_missing"})
+
+
+def refusals_of(operation: ApiOperation) -> Codes:
+    """The codes of type `invalid_request_error` that an operation answers with status 400."""
+    codes = _ALWAYS | tables.codes_of(operation.fields) | operation.refuses
+    if operation.method == "POST":
+        return codes | _WRITING
+    # A list starts after an object; a cursor that names none is 400 (assumptions: Error codes).
+    return codes | {"resource_missing"} if operation.kind is None else codes
+
+
+_REQUEST_ID: Final = identifier(ID_PREFIXES["request"])
+JSON: Final = "application/json"
+
+EVERY_ANSWER: Final[dict[str, Any]] = {
+    REQUEST_ID_HEADER: {"required": True, "schema": _REQUEST_ID},
+    VERSION_HEADER: {"required": True, "schema": {"type": "string", "enum": list(VERSIONS)}},
+}
+
+
+def responses() -> dict[str, Any]:
+    """The responses that operations share, by status; 400 is each operation's own."""
+    return {
+        str(status): response(
+            answer.meaning, error(type_of(status), codes_of(status)), answer.headers
+        )
+        for status, answer in BY_STATUS.items()
+    }
+
+
+def describe_errors(operation: ApiOperation) -> dict[str, Any]:
+    """Every error response of an operation."""
+    codes = refusals_of(operation)
+    schema, writes = error(type_of(400), sorted(codes)), operation.method == "POST"
+    if writes:
+        schema = {"oneOf": [schema, error(IDEMPOTENCY, (KEY_REUSED,))]}
+    shared = [status for status, answer in BY_STATUS.items() if writes or not answer.post_only]
+    return {
+        "400": response("The request is refused; nothing was done.", schema),
+        **{str(s): {"$ref": f"#/components/responses/{s}"} for s in shared},
+    }
+
+
+def response(
+    meaning: str, schema: Schema, headers: Mapping[str, Any] = MappingProxyType({})
+) -> dict[str, Any]:
+    """One error response; `headers` are those that it has beside the usual ones."""
+    return {
+        "description": meaning,
+        "headers": {**EVERY_ANSWER, **headers},
+        "content": {JSON: {"schema": schema}},
+    }
+
+
+def error(kind: str, codes: Iterable[str]) -> Schema:
+    """The flat error body; which of the optional fields are there says the code."""
+    return build_strict(
+        {
+            "type": {"const": kind},
+            "code": {"type": "string", "enum": list(codes)},
+            "message": {"type": "string", "minLength": 1},
+            "param": TEXT,
+            "current_status": TEXT,
+            "request_id": _REQUEST_ID,
+        },
+        optional=("param", "current_status"),
+    )

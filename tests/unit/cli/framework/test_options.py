@@ -40,6 +40,6 @@ def test_no_command_names_an_option_of_its_own_like_a_shared_one() -> None:
 
 def _means_more(command: Command, name: str) -> bool:
     """Shared options with values of their own here are listed with the command's own."""
-    from svc.cli.commands.values import is_named
+    from svc.cli.commands.tree import is_named
 
     return is_named(" ".join(command.path), f"--{name.replace('_', '-')}")

@@ -12,8 +12,7 @@ import pytest
 from support.sandbox_calls import AsgiSandbox
 from svc import service
 from svc.sandbox.fidelity import MADE_MAX, ROWS, FidelityRow, parse, read_requests
-from svc.sandbox.openapi.document import OPERATIONS, document
-from svc.sandbox.openapi.errors import BY_STATUS, KEY_REUSED, refusals_of
+from svc.sandbox.openapi.document import BY_STATUS, KEY_REUSED, OPERATIONS, document, refusals_of
 from svc.sandbox.reference import fx
 from svc.sandbox.store import settings
 from svc.service import facts

@@ -11,8 +11,7 @@ import pytest
 
 from support.launching import launched
 from support.running import api, ask
-from svc.sandbox.openapi.document import OPERATIONS, document
-from svc.sandbox.openapi.errors import BY_STATUS, KEY_REUSED, refusals_of
+from svc.sandbox.openapi.document import BY_STATUS, KEY_REUSED, OPERATIONS, document, refusals_of
 from svc.sandbox.parameters.schema import SHARED
 from svc.service.errors import CODES, codes_of
 

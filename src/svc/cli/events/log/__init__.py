@@ -2,13 +2,13 @@
 
 A log is a team's shared stream of verified deliveries on NATS servers; `svc.listen.log` works with
 it. The verbs login, status, refill and forget are here, and those of failed: they list, show,
-retry or drop the events that jobs of a consumer group put aside. `template`, `create` and `users`
-set a log up.
+retry or drop the events that jobs of a consumer group put aside. `create` and `users` set a
+log up.
 """
 
 from typing import Final
 
-from svc.cli.events.log import create, template, users
+from svc.cli.events.log import create, users
 from svc.cli.events.secrets import place_of
 from svc.cli.events.team import READ_LOG, TO_LOG, about_a_log, examine, open_log
 from svc.cli.framework.app import make_noun, verb
@@ -91,7 +91,6 @@ def drop(session: Session, event: str = _WHICH, log: str = READ_LOG) -> None:
 
 
 app = make_noun("Set up a team's log and see how it is.")
-app.add_typer(template.app)
 app.add_typer(create.app)
 app.add_typer(users.app, name="user")
 app.add_typer(failed_app, name="failed")
