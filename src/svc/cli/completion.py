@@ -58,7 +58,6 @@ def completion(
 
 
 def _tell_installed(session: Session, result: dict[str, Any], profile: Path | None) -> None:
-    """Prints where the script is and the remaining steps."""
     told, line = _explain_rest(result["shell"], session.env, Path(result["path"]))
     if profile is not None:
         told = f"New sessions read it from {profile} (not tested on this system)."

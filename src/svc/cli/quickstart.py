@@ -111,7 +111,6 @@ class SvcProcesses:
 
 
 def _read_output(process: "subprocess.Popen[bytes]", seconds: float) -> tuple[bytes, bytes] | None:
-    """What it has said on stdout and stderr, once it has ended."""
     with suppress(subprocess.TimeoutExpired):
         return process.communicate(timeout=seconds)
     return None
@@ -312,7 +311,6 @@ class _Story:
         self.say("     " + (line if fits else "\n       ".join(texts)))
 
     def say(self, line: str) -> None:
-        """Tells a part of the story."""
         line = self._session.program.within(line)
         if self._session.format == "human":
             self._session.out.line(line)

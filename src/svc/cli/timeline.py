@@ -407,7 +407,6 @@ def _find_gaps(
 
 
 def _describe(each: dict[str, Any]) -> dict[str, Any]:
-    """An object of the service, as the story begins with it."""
     return {
         **{name: each.get(name) for name in ("id", "object", "status")},
         "amount": main_amount(each),

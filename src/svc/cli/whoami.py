@@ -55,7 +55,6 @@ def whoami(session: Session) -> None:
 
 
 def _limits(session: Session) -> list[dict[str, Any]]:
-    """The limits of profile and mode, and what they leave."""
     settings, config = session.settings, session.config
     groups = [
         group for group in LIMIT_GROUPS if config.limits_for(settings.profile, settings.mode, group)

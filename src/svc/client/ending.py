@@ -119,7 +119,6 @@ def _hint_unreached(ending: CallEnd) -> str | None:
 
 
 def _line(ending: CallEnd, what: str) -> str:
-    """Formats the message: the call, the reason and the number of attempts."""
     tries = f"{ending.attempts} attempt{'s' if ending.attempts > 1 else ''}"
     end = "" if ending.reason in _PLAIN else f"; {ending.reason.value}"
     before = ""

@@ -148,7 +148,6 @@ def _proofs_of(name: str) -> Mapping[str, Field]:
 
 @cache
 def _identifiers_of(name: str) -> tuple[str, ...]:
-    """The names of an operation's fields that are ids."""
     noun, action = service.operation(name) or (None, None)
     fields = noun.list_given(action.verb) if noun is not None and action is not None else ()
     return tuple(field.name for field in fields if field.kind.type == "identifier")

@@ -67,7 +67,6 @@ def document(tree: Tree) -> dict[str, Any]:
 
 
 def _first_table(topic: str) -> list[tuple[str, str]]:
-    """What a help page tells first, by its names."""
     return next(filter(None, map(read_rows, page_of(topic).parts)))
 
 
@@ -90,7 +89,6 @@ def _command(command: Command) -> dict[str, Any]:
 
 
 def _parameter(known: Argument | Option) -> dict[str, Any]:
-    """All that is known of it, under the names that the tree has for it."""
     facts = {field.name: getattr(known, field.name) for field in fields(known)}
     values = facts.pop("values")
     shown = {name: list(it) if isinstance(it, tuple) else it for name, it in facts.items()}

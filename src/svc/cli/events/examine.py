@@ -156,7 +156,6 @@ def _examine(
 
 
 def _show(session: Session, verdicts: Sequence[RuleVerdict], summary: str) -> None:
-    """Prints a row for each rule that was examined, and names the others."""
     session.out.checkup([each.as_data() for each in verdicts if each.until is None])
     waiting: dict[str, list[str]] = {}
     for each in verdicts:

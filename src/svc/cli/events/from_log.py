@@ -152,7 +152,6 @@ def _source(
 
 
 async def _first_position(session: Session, log: LogOptions, connection: LogConnection) -> Position:
-    """Returns where the first run begins."""
     mode = session.settings.mode
     if log.start is None:
         return Position(0, "")

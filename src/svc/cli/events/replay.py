@@ -141,7 +141,6 @@ def _refuse_together(arguments: ReplayArguments) -> None:
 
 
 def _target(arguments: ReplayArguments) -> Target | None:
-    """The one target that was named, if any."""
     if not arguments.forward_to:
         return None
     target = Target.parse(arguments.forward_to, allow_remote=arguments.allow_remote_forward)
@@ -158,7 +157,6 @@ def _not_taken(refused: int, count: int, unsent: int) -> CheckFailed:
 
 
 def _tell_end(session: Session, count: int, times: int, *, pending: bool) -> None:
-    """Says how many were sent and taken: what failed is an error."""
     if not count:
         session.out.note("There is none to send." if pending else "No event has failed.")
     elif session.format == "human":

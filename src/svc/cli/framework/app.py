@@ -153,7 +153,6 @@ class Noun(Sharing, TyperGroup):
         formatter.write_text(f"For one of them: {ctx.command_path} COMMAND --help")
 
     def _examples_of_verbs(self, ctx: Any) -> list[str]:
-        """One of each of the first verbs."""
         verbs = (self.get_command(ctx, name) for name in self.list_commands(ctx))
         found = (getattr(verb, "examples", ()) for verb in verbs)
         return [each[0] for each in found if each][:_EXAMPLES_MAX]

@@ -118,7 +118,6 @@ def _from_outside(session: "Session", error: Exception) -> SvcError | None:
 
 
 def _name_key_source(session: "Session", error: SvcError) -> None:
-    """Says which key was not accepted and where it came from."""
     key = vars(session).get("key")  # resolved only where it was needed
     if key is not None and isinstance(error, Unauthorized | Forbidden):
         # Behind the message, for what is `Next:` is there to be typed.

@@ -114,5 +114,4 @@ def in_options(error: "Incomplete", command: str, argv: Sequence[str]) -> UsageE
 
 
 def _placeholder(row: RequestOption) -> str:
-    """What stands for a value in a command line that is suggested, such as `AMOUNT`."""
     return item_placeholder(row.field.kind.inner) if row.kind == "item" else row.key.upper()

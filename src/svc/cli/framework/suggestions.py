@@ -352,7 +352,6 @@ def _command(path: tuple[str, ...]) -> Any:
 
 
 def _suggest(reading: _LineReading, typed: CommandWords) -> Suggestion:
-    """Writes the line of a reading, with what else was typed."""
     there = _WORDS.get(reading.key, "")
     ids = [word for word in (*reading.arguments, *typed.rest) if is_id(word)][:1] or ["ID"]
     if reading.key in OTHERWISE:

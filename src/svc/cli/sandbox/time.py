@@ -57,7 +57,6 @@ def _tell(session: Session, live: LiveLine, over: Event) -> None:
 
 
 def _in_words(session: Session, now: str) -> str:
-    """A time as the command shows it at its end."""
     from svc.render.human.cells import format_exact, parse
 
     moment = parse(now)

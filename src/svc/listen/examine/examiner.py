@@ -287,7 +287,6 @@ class Examiner:
     async def _deliver_again(
         self, rule: HandlerRule, one: _Answered, objects: ExampleObjects
     ) -> None:
-        """Delivers again what was not taken, as the service does."""
         last = one
         for attempt in range(_REDELIVERIES):
             if last.is_settled:

@@ -373,7 +373,6 @@ class InboxWriter:
             self._batch.well += batch.hastening
 
     def _go_on(self) -> None:
-        """Sees to what has gathered."""
         if self._batch.inbound_events and self._at_once is None:
             # Before anybody is told: the thread works while this one answers and forwards.
             if not self._is_held_back():

@@ -132,7 +132,6 @@ def _field(name: str, label: str, control: Markup) -> Markup:
 
 
 def _choice(name: str, everything: str, values: Mapping[str, str], chosen: str) -> Markup:
-    """Makes a list to choose from, of values and what there is to say of each."""
     options = [el("option", everything, value="")]
     options += [
         el("option", f"{one}: {said}" if said else one, value=one, selected=one == chosen)

@@ -205,7 +205,6 @@ class CursorSource(LogSource):
         self._tell_gap(start.seq - start.missed, start.missed)
 
     def _tell_gap(self, seq: int, missed: int) -> None:
-        """Tells of so many events, from one on, that were dropped before they were read."""
         first, self._gone_before = max(seq, self._gone_before), max(seq + missed, self._gone_before)
         if seq + missed > first:
             address = str(self._connection.address)

@@ -64,7 +64,6 @@ async def read_status(
 
 
 async def _count_failed(connection: LogConnection, mode: Mode) -> Counter[str] | None:
-    """Counts what each group has put aside."""
     stream = connection.address.name_failed_stream(mode)
     try:
         found = await connection.api(f"STREAM.INFO.{stream}", {"subjects_filter": ">"})

@@ -177,7 +177,6 @@ def _object(record: Record, screen: Screen) -> list[Line]:
 
 
 def _title(view: View, kind: str, record: Record, screen: Screen) -> list[Line]:
-    """Lays out the title of an object: its kind, id, status and mode."""
     record.take("object")
     items = [Cell(view.title or label_of(kind), "title")]
     identity = cell(_ID, record, screen)
@@ -239,7 +238,6 @@ def _part(part: Part, value: object, record: Record, screen: Screen) -> list[Lin
 
 
 def _objects(value: object) -> list[dict[str, Any]]:
-    """Returns the objects of a list; empty if it has other values."""
     items = value if isinstance(value, list) else []
     return items if all(isinstance(item, dict) for item in items) else []
 

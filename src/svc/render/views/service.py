@@ -106,7 +106,6 @@ def _parts(fields: tuple[Field, ...], within: str = "") -> Iterator[Part]:
 
 
 def _columns(entry: tuple[Field, ...]) -> tuple[ViewField, ...]:
-    """The columns of a table within an object."""
     placed = sorted((field for field in entry if field.column), key=_place)
     return tuple(_column(field, _build_view_field(field)) for field in placed)
 

@@ -208,7 +208,6 @@ def trigger(tx: Transaction, event_type: str, changes: Changes) -> Doc:
 
 
 def _ways_to(event_type: str) -> list[Callable[[Scenario], object]]:
-    """Returns the scenario of an event type, or else those of its noun, tried in turn."""
     noun = event_type.partition(".")[0]
     others = [way for kind, way in SCENARIOS.items() if kind.startswith(f"{noun}.")]
     return [SCENARIOS[event_type]] if event_type in SCENARIOS else others

@@ -45,7 +45,6 @@ def finish_refund(tx: Transaction, refund: Doc, failure_reason: str | None) -> N
 
 
 def _finish_payout(tx: Transaction, payout: Doc, args: Mapping[str, Any]) -> None:
-    """Takes a payout's next step, or rejects it with a reason."""
     if args["failure_reason"] is not None:
         payouts.fail(tx, payout, args["failure_reason"])
     elif payout["status"] == "created":

@@ -137,7 +137,6 @@ def _events() -> dict[str, Schema]:
 
 
 def _name_of(kind: str) -> str:
-    """The name of the schema of an event type, such as `OrderPaidEvent`."""
     return f"{schema_name(kind.replace('.', '_'))}Event"
 
 
@@ -182,7 +181,6 @@ def _paths(operations: Iterable[ApiOperation]) -> Doc:
 
 
 def _delivery(kind: str) -> Doc:
-    """Describes the webhook of an event type."""
     return {
         "summary": f"A delivery of {kind}, signed over its raw bytes.",
         "tags": [event.RESOURCE.section],

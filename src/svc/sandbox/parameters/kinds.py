@@ -391,7 +391,6 @@ def merge_metadata(present: dict[str, str], changes: dict[str, str] | None) -> d
 
 
 def _refuse_many_keys(metadata: dict[str, str], name: str = "metadata") -> None:
-    """Raises Problem if more than 50 keys of `metadata` have a value."""
     if sum(1 for text in metadata.values() if text) > _METADATA_KEYS_MAX:
         raise problems.too_long(name, f"{_METADATA_KEYS_MAX} keys")
 

@@ -230,7 +230,6 @@ def _origin(url: httpx.URL) -> tuple[str, str, int]:
 
 
 def _translate_error(error: OSError | h11.ProtocolError) -> httpx.TransportError:
-    """The same in httpx's terms."""
     if isinstance(error, h11.RemoteProtocolError):
         return httpx.RemoteProtocolError(str(error))
     if isinstance(error, h11.LocalProtocolError):

@@ -33,7 +33,6 @@ def add_log(session: Session, log: str, received: ReceivedEvents) -> None:
 async def _read(
     session: Session, connection: LogConnection, trust: Trust, received: ReceivedEvents
 ) -> int:
-    """Adds what can be read, and counts what cannot."""
     unread = 0
     subjects = connection.address.subjects(session.settings.mode)
     async for one in read_stream(connection, trust.stream, {"seq": 1}, subjects):

@@ -107,7 +107,6 @@ def _write(path: Path, users: Users) -> None:
 
 
 def _print(session: Session, name: str, password: str, next_: str) -> None:
-    """Prints what the user stores; what to do next goes to people alone."""
     held = from_environment(session.env)
     lines = [f"{name}:{password}", *(held.keys if held is not None else ())]
     session.stdout.write("\n".join(lines) + "\n")

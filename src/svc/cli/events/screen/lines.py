@@ -295,7 +295,6 @@ class HumanLines:
         return [(word, style), *([(amount, "")] if amount else [])]
 
     def _reply(self, record: Forwarded) -> str:
-        """What the target said about a failure, in words."""
         said = "" if record.succeeded else words_of(record.reply)
         if not said:
             return ""

@@ -395,7 +395,6 @@ class Printing:
 
 
 def _join(texts: Sequence[tuple[PrintedStream, str]]) -> list[tuple[PrintedStream, str]]:
-    """Joins neighbours that go to one stream."""
     joined: list[tuple[PrintedStream, list[str]]] = []
     for stream, text in texts:
         if joined and joined[-1][0] is stream:

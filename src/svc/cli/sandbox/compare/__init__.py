@@ -109,7 +109,6 @@ def _name_objects_if_stopped(session: Session, inquiry: "Inquiry") -> Iterator[N
 
 @contextmanager
 def _progress(session: Session) -> Iterator[Callable[[int, int, str], None]]:
-    """Returns what shows on a terminal how many requests are done, and the next one."""
     live = session.make_live_line()
 
     def tell(number: int, whole: int, request: str) -> None:

@@ -67,7 +67,6 @@ def _make_settle(
 
 
 def _move_payout(tx: Transaction, payout: Doc, params: Params) -> None:
-    """Moves a payout one legal step."""
     if params["to"] == "sent":
         _need(payout, "created")
         payouts.send(tx, payout)
@@ -98,7 +97,6 @@ async def open_dispute(call: ControlCall) -> Doc:
 
 
 def _decide_dispute(tx: Transaction, dispute: Doc, params: Params) -> None:
-    """The bank decides a dispute under review."""
     _need(dispute, "under_review")
     disputes.close(tx, dispute, params["outcome"])
 
