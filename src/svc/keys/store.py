@@ -107,7 +107,12 @@ class KeyStore:
         """
         backend, old = self._first_present(user, None)
         if instead_of is not None and old not in (None, instead_of, secret):
-            raise _build_changed()
+            raise AuthError(
+                "Nothing was stored: another key has taken the old one's place meanwhile.",
+                code="key_changed",
+                outcome="not_sent",
+                hint="svc keys list shows it; if yours is the newer one, run the command again",
+            )
         if old is not None and old != secret:
             self._write(backend, user + _NEW, secret)
         try:
@@ -220,15 +225,6 @@ def _refusal(backend: Backend, trouble: KeyringTrouble) -> KeyStoreError:
     hint = _UNLOCK if isinstance(trouble, Locked) else ""
     what = f"{_name_keyring(backend)} {trouble.said.format(trouble)}."
     return _error(what, trouble.code, hint)
-
-
-def _build_changed() -> AuthError:
-    return AuthError(
-        "Nothing was stored: another key has taken the old one's place meanwhile.",
-        code="key_changed",
-        outcome="not_sent",
-        hint="svc keys list shows it; if yours is the newer one, run the command again",
-    )
 
 
 def _error(message: str, code: str, hint: str = "") -> KeyStoreError:

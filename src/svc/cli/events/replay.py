@@ -87,7 +87,8 @@ def replay(session: Session, arguments: ReplayArguments) -> None:
     target = _target(arguments)
     state = session.state()
     archive = archive_of(session, state)
-    secrets_of, changes = make_secret_finder(session, state), changes_of(arguments.set_ or ())
+    secrets_of = make_secret_finder(session, state)
+    changes = [_parse_change(text) for text in arguments.set_ or ()]
     with _hold_listeners(session, state) if arguments.pending else nullcontext():
         wanted = InboxFilter(failed=arguments.failed, pending=arguments.pending, meets=meets)
         entries: Iterable[InboxEntry] = (
@@ -336,16 +337,12 @@ class ReplayJob:
         return [parse_known(url, self.session.env, allow_remote=remote) for url in urls]
 
 
-def changes_of(texts: Sequence[str]) -> list[EventChange]:
-    """Parses each `PATH=VALUE` of `--set`; a value that is not JSON is taken as a text.
+def _parse_change(text: str) -> EventChange:
+    """Parses a `PATH=VALUE` of `--set`; a value that is not JSON is taken as a text.
 
     Raises:
-        UsageError: a text has no `=` or no path, or the path is the event's `id` or `type`.
+        UsageError: it has no `=` or no path, or the path is the event's `id` or `type`.
     """
-    return [_change_of(text) for text in texts]
-
-
-def _change_of(text: str) -> EventChange:
     name, mark, value = text.partition("=")
     if not name or not mark:
         raise UsageError(

@@ -1,5 +1,5 @@
 """Sandbox processes: serving one, starting and stopping one in the background, finding them.
 
 Begin with `serve`. `cli` and the pytest plugin start and end a sandbox by `launch`, and find those
-that run by `records`; `certificate` makes what `--tls` needs, `protocol` has the connections.
+that run by `records`; `certificate` makes what `--tls` needs.
 """

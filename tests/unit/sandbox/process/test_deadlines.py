@@ -18,7 +18,7 @@ from svc.clock import SystemClock
 from svc.sandbox.http.exchange import HttpReply, refusal
 from svc.sandbox.parameters.problems import Problem
 from svc.sandbox.process import launch
-from svc.sandbox.process.protocol import HEAD_SECONDS, DeadlineProtocol
+from svc.sandbox.process.serve import HEAD_SECONDS, DeadlineProtocol
 
 HEAD = b"GET / HTTP/1.1\r\nHost: localhost\r\n"
 KEY = b"Authorization: Bearer sk_test_sandbox\r\n"

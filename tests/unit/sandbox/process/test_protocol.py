@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from svc.sandbox.process.protocol import JoinedWrites
+from svc.sandbox.process.serve import JoinedWrites
 
 
 class Noted(asyncio.Transport):

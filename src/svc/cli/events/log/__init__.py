@@ -1,29 +1,49 @@
-"""`svc events log`: shows a team's log, stores its credentials, and refills it after a loss.
+"""`svc events log`: sets a team's log up, shows how it is, and refills it after a loss.
 
-A log is a team's shared stream of verified deliveries on NATS servers; `svc.listen.log` works with
-it. The verbs login, status, refill and forget are here, and those of failed: they list, show,
-retry or drop the events that jobs of a consumer group put aside. `create` and `users` set a
-log up.
+A log is a team's shared stream of verified deliveries, which lies on three NATS servers, or one,
+that the team runs itself; `svc.listen.log` works with it. The verbs login, status, refill and
+forget are here, and those of failed: they list, show, retry or drop the events that jobs of a
+consumer group put aside. `users` has those of user.
+
+The verb template prints the text of a file for one of the servers; create makes what is missing:
+streams, groups, key. Of a stream that exists it changes only its size, if that was asked for, and
+with `--new-key` the fingerprint of the key. If the stream of the events had to be made, streams of
+failed events and readers that are left of an older log are emptied. The configurations of the
+streams are in `svc.listen.log.streams`; the log's key goes into the keyring.
 """
 
-from typing import Final
+from collections.abc import Iterator, Sequence
+from typing import Any, Final
 
-from svc.cli.events.log import create, users
+from svc.cli.events.log import users
 from svc.cli.events.secrets import place_of
-from svc.cli.events.team import READ_LOG, TO_LOG, about_a_log, examine, open_log
+from svc.cli.events.team import (
+    EVENT_RATE,
+    READ_LOG,
+    TO_LOG,
+    about_a_log,
+    check_name,
+    delivery_policy,
+    examine,
+    load_credentials,
+    open_log,
+    size_of,
+    starts_at,
+)
 from svc.cli.framework.app import make_noun, verb
 from svc.cli.framework.control import moments
-from svc.cli.framework.options import argument, option
+from svc.cli.framework.options import REQUIRED, OptionSet, argument, flag, option
 from svc.cli.framework.prompts import read_secret
 from svc.cli.framework.session import Session
-from svc.errors import CheckFailed
+from svc.errors import CheckFailed, ConfigError, KeyStoreError, NotFound, UsageError
 from svc.listen.inbox.history import copies
 from svc.listen.inbox.interfaces import Position
 from svc.listen.inbox.listeners import forget, list_listeners
-from svc.listen.log import failed, inboxes
+from svc.listen.log import failed, inboxes, proof, streams, template
 from svc.listen.log.address import LogAddress
-from svc.listen.log.credentials import Credentials, keys_of
-from svc.listen.log.errors import NO_MAJORITY, LogDown, no_majority
+from svc.listen.log.connection import LogConnection
+from svc.listen.log.credentials import Credentials, from_environment, keys_of
+from svc.listen.log.errors import NO_MAJORITY, LogDown, LogRefusal, no_majority
 from svc.listen.log.messages import Trust
 from svc.listen.log.status import read_status
 from svc.listen.log.streams import key_fingerprint, stream_info
@@ -91,7 +111,7 @@ def drop(session: Session, event: str = _WHICH, log: str = READ_LOG) -> None:
 
 
 app = make_noun("Set up a team's log and see how it is.")
-app.add_typer(create.app)
+
 app.add_typer(users.app, name="user")
 app.add_typer(failed_app, name="failed")
 
@@ -205,3 +225,190 @@ def position_here(session: Session, address: LogAddress) -> Position | None:
     ours = LogUse(address.stream(place.mode), fills=False)
     read = (one.position for scope, one in known.items() if one.position and log_of(scope) == ours)
     return max(read, key=lambda place: place.seq, default=None)
+
+
+@verb(app, "template")
+def template_(
+    session: Session,
+    name: str = option("NAME", "The log's name.", default=REQUIRED),
+    node: int = option(
+        "N", "Which of the three servers it is for.", min=1, max=template.NODES, default=1
+    ),
+    host: list[str] | None = option(
+        "HOST", "The name of a server, for each of the three in order."
+    ),
+    events_per_minute: int | None = EVENT_RATE,
+    max_file_store: str | None = option("SIZE", "How much each server may store, such as 20GiB."),
+    environment: bool = flag(
+        "--environment", "Print the variables that servers read, with new secrets."
+    ),
+    systemd: bool = flag("--systemd", "Print a unit of systemd that runs one."),
+    trial: bool = flag("--trial", "All servers on this machine, without certificates."),
+    single: bool = flag(
+        "--single", "One server in place of three, for a team that can wait for it."
+    ),
+) -> None:
+    """Print the configuration of one of the three servers of a log, or of one alone.
+
+    svc writes it and runs no server. Beside it lie the users' file, which svc events log user
+    writes, and the variables of --environment, the same on all servers.
+
+    $ svc events log template --name shop --node 1 > nats.conf
+    $ svc events log template --name shop --environment > log.env
+    $ svc events log template --name shop --systemd > svc-log.service
+    """
+    LogAddress.parse(f"nats://127.0.0.1/{name}", "--name")
+    if single and node != 1:
+        raise UsageError("--single has one server.", param="--node")
+    _check_hosts(name, host or (), may_be_given=not (trial or single))
+    stored = template.file_bytes_for(events_per_minute or 1)
+    if max_file_store is not None:
+        stored = size_of(max_file_store, "--max-file-store")
+    mode, hosts = session.settings.mode, tuple(host or template.EXAMPLE_HOSTS)
+    cluster = template.Cluster(name, mode, hosts, stored, trial, single)
+    text = template.configuration(cluster, node)
+    if environment:
+        text = template.environment(cluster)
+    elif systemd:
+        text = template.unit(cluster)
+    session.stdout.write(text)
+
+
+def _check_hosts(name: str, hosts: Sequence[str], *, may_be_given: bool) -> None:
+    if hosts and (len(set(hosts)) != template.NODES or not may_be_given):
+        raise UsageError("--host is given three times, once for each server.", param="--host")
+    for one in hosts:
+        LogAddress.parse(f"nats+tls://{one}/{name}", "--host")
+
+
+class CreateArguments(OptionSet):
+    """What may be typed behind `svc events log create`."""
+
+    to: str = TO_LOG
+    group: list[str] | None = option("NAME", "A queue that jobs share; repeatable.")
+    from_: str = option(
+        "TIME", "Where groups that are made begin: all, now, or 2h (ago).", "--from", default="all"
+    )
+    replicas: int = option(
+        "N", "How many copies there are; 1 only for trying out.", min=1, max=5, default=3
+    )
+    max_bytes: str | None = option(
+        "SIZE", "How much it holds, such as 512MiB.", show_default="10GiB"
+    )
+    events_per_minute: int | None = EVENT_RATE
+    print_key: bool = flag(
+        "--print-key", "Print the log's key, for the credentials of its members."
+    )
+    new_key: bool = flag("--new-key", "Replace the log's key; members need the new one.")
+
+
+@verb(app, options=CreateArguments)
+def create(session: Session, arguments: CreateArguments) -> None:
+    """Make the streams of a log, with an admin's credentials; what is there is left as it is.
+
+    svc says how an existing stream differs from what it would make, and changes its size alone, if
+    that was asked for. The log's key, with which receivers prove what they have verified,
+    is made the first time and kept in the keyring beside the credentials; where the credentials do
+    not come from the keyring, --print-key is needed.
+
+    $ svc events log create --to nats+tls://log.example.com/shop --group ci
+    $ svc events log create --to nats+tls://log.example.com/shop --max-bytes 160GiB
+    $ svc events log create --to nats+tls://log.example.com/shop --group e2e --from now
+    """
+    address, mode = LogAddress.parse(arguments.to, "--to"), session.settings.mode
+    for group in arguments.group or ():
+        check_name(group, "--group")
+    start = delivery_policy(session, starts_at(session, arguments.from_, "--from"))
+    held = template.bytes_for(arguments.events_per_minute or 1)
+    if arguments.max_bytes is not None:
+        held = size_of(arguments.max_bytes, "--max-bytes")
+    with open_log(session, address) as connection:
+        key = _key(session, connection, new=arguments.new_key, printed=arguments.print_key)
+        made = list(_streams(session, connection, arguments, held, key))
+        groups = [
+            {"name": one, "made": connection.run(streams.make_group(connection, mode, one, start))}
+            for one in arguments.group or ()
+        ]
+    if arguments.print_key:
+        session.stdout.write(key + "\n")
+        return
+    session.out.value({"object": "log", "address": str(address), "streams": made, "groups": groups})
+
+
+def _streams(
+    session: Session, connection: LogConnection, arguments: CreateArguments, held: int, key: str
+) -> Iterator[dict[str, Any]]:
+    address, mode, copies = connection.address, session.settings.mode, arguments.replicas
+    change = {"max_bytes"} if arguments.max_bytes or arguments.events_per_minute else set()
+    change |= {"metadata"} if arguments.new_key else set()
+    origin = session.base_url.origin
+    wanted = streams.events_stream(address, mode, origin, copies, held, key)
+    events = _make(connection, wanted, change)
+    yield events
+    for make in (streams.describe_failed_stream, streams.readers_stream):
+        made = _make(connection, make(address, mode, copies), set())
+        if events["made"] and not made["made"]:  # what it holds is of a log that is gone
+            connection.run(connection.api(f"STREAM.PURGE.{made['name']}"))
+        yield made
+
+
+def _key(session: Session, connection: LogConnection, *, new: bool, printed: bool) -> str:
+    """Returns the log's key; makes one where the log has none, and sees that it is kept."""
+    mode = session.settings.mode
+    stream = connection.address.stream(mode)
+    credentials = connection.credentials
+    try:
+        info = connection.run(streams.stream_info(connection, mode))
+    except NotFound:
+        known = None
+    else:
+        known = streams.key_fingerprint(info["config"])
+    if not new and (known is not None or (credentials is not None and credentials.keys)):
+        return keys_of(credentials, stream, known)[0]
+    key = proof.make_key()
+    try:
+        _keep_key(session, connection, key)
+    except ConfigError:
+        if not printed:
+            raise
+    return key
+
+
+def _keep_key(session: Session, connection: LogConnection, key: str) -> None:
+    place, address = place_of(session), connection.address
+    if from_environment(session.env) is not None:
+        raise _build_unkept("The credentials come from the environment.")
+    try:
+        stored = load_credentials(session, address) or Credentials(None, "")
+        store = session.key_store()
+        for name in address.places:
+            store.put(place.user_of_log(name), stored.with_key(key).text)
+    except KeyStoreError as error:
+        raise _build_unkept(error.message) from None
+
+
+def _build_unkept(why: str) -> ConfigError:
+    return ConfigError(
+        f"{why} The log's new key could not be stored, so nothing was created.",
+        code="log_key_unkept",
+        param="--print-key",
+        hint="Have it printed, and put it below USER:PASSWORD in the credentials: --print-key",
+    )
+
+
+def _make(connection: LogConnection, wanted: dict[str, Any], change: set[str]) -> dict[str, Any]:
+    try:
+        return connection.run(streams.make(connection, wanted, change))
+    except LogRefusal as error:
+        if "replicas" in error.message:
+            error.hint = "One server alone keeps one copy, for trying out: --replicas 1"
+        if error.number in streams.NO_ROOM:
+            raise ConfigError(
+                f"The servers may not store {wanted['max_bytes'] / 2**30:,.1f} GiB: "
+                f"{error.message}.",
+                code="log_no_room",
+                param="--max-bytes",
+                hint="Raise max_file_store in their configuration, as svc events log template "
+                "--max-file-store writes it, or give a smaller --max-bytes",
+            ) from None
+        raise
