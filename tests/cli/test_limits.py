@@ -53,6 +53,7 @@ def test_a_payout_beyond_the_limit_is_not_sent_and_what_is_left_is_told(
         assert 86_000 < refused.error["retry_after"] <= 86_400
         assert refused.error["outcome"] == "not_sent"
     assert len(posts(sandbox)) == 1
+    assert "a second one" not in svc(*payout(300), "-o", "human").err  # which is not sent
     (limit,) = svc.ok("whoami")["limits"]
     assert "\n  Limits " in svc("whoami", "-o", "human").out
     assert {**limit, "more_at": limit["more_at"] is not None} == {

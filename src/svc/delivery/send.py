@@ -234,8 +234,10 @@ def send_new(
         requested_at=requested_at,
     )
 
+    told: list[str] = []
+
     def choose(likes: Sequence[Like]) -> Intent | None:
-        return choose_command(asked, likes, sender.clock.now(), sender.format_command, sender.note)
+        return choose_command(asked, likes, sender.clock.now(), sender.format_command, told.append)
 
     with mark_as_unsent(call.path):  # the earlier request that used the user's key, or None
         known = sender.journal.by_key(idempotency_key, asked.scope) if idempotency_key else None
@@ -244,6 +246,8 @@ def send_new(
             account=_compare_keys(sender, asked, known), charge=_read_charge(sender, asked, call)
         )
         intent = sender.journal.record(asked, choose, new_request=new_request)
+    for note in told:  # only now: a limit may have refused it
+        sender.note(note)
     return deliver(sender, intent)
 
 

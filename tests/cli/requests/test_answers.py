@@ -99,6 +99,11 @@ def test_what_fails_while_it_is_waited_for_ends_with_11(
     assert (error["code"], error["outcome"]) == ("object_failed", "failed")
     assert f"the status of {identifier} is failed (account_closed)" in error["message"]
     assert error["idempotency_key"]
+    listed = svc("requests", "list").json
+    assert [(one["status"], one["object_id"]) for one in listed] == [("failed", identifier)]
+    service.play(service.reply(200, {**begun, "id": f"{identifier}2"}))
+    again = svc(*argv, env={"SVC_OUTPUT": "human"})  # nothing of it was done a moment ago
+    assert (again.code, "a second one" in again.err) == (0, False)
 
 
 def test_a_failed_refund_is_not_done(svc: Svc, service: ScriptedServer, tmp_path: Path) -> None:

@@ -119,7 +119,7 @@ def test_signal_during_the_wait_names_what_was_done(machine: UserMachine) -> Non
     stop(process, signal.SIGTERM)
     ended = machine.ended(process)
     assert (ended.code, ended.error["outcome"]) == (143, "done")
-    assert "rf_1" in ended.error["message"]
+    assert "Stopped after rf_1 was done." in ended.error["message"]  # and not long before
     assert machine.rows()[0]["state"] == "done"
 
 

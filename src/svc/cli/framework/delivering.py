@@ -7,7 +7,7 @@ to read it.
 """
 
 from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from functools import partial
 from typing import Any, Final
 
@@ -16,16 +16,17 @@ from svc.cli.framework.session import Session
 from svc.client.call import Call
 from svc.client.client import Client
 from svc.client.operations import build_list
+from svc.client.reply import Reply
 from svc.client.retry import KEY_SAFE_SECONDS
 from svc.config.limits import MoneyLimit
 from svc.delivery.account import KeyMatcher
-from svc.delivery.journal.entry import Intent, Scope
+from svc.delivery.journal.entry import Intent, Scope, settle_by_reply
 from svc.delivery.journal.journal import Journal
 from svc.delivery.journal.limits import LimitRules
 from svc.delivery.journal.refusals import KEY_SPENT, KEY_TOO_OLD
 from svc.delivery.journal.sender_locks import SenderLocks
 from svc.delivery.send import Sender, Sent, send_new
-from svc.errors import SvcError
+from svc.errors import LocalError, SvcError
 from svc.system import uptime
 
 _DATE_SECONDS: Final = 10.0
@@ -134,3 +135,15 @@ def send_recorded(
             new_request=new_request,
             requested_at=session.began_at if requested_at is None else requested_at,
         )
+
+
+def record_failure(session: Session, ended: Reply) -> None:
+    """Records that what a POST of this command has made failed later (promise R117).
+
+    Without this record the same command is refused as done a moment ago.
+    """
+    scope = session.scope(session.key.fingerprint)
+    with suppress(LocalError), journal_of(session) as journal:  # the failure itself is told
+        sent = journal.by_key(ended.idempotency_key or "", scope)
+        if sent is not None:
+            journal.settle(sent, settle_by_reply(ended))

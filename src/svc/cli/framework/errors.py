@@ -286,7 +286,7 @@ def _build_interrupted(session: "Session", stopped: "Stopped") -> SvcError | Non
     elif stopped.unsent is not None:
         error = _stopped(f"Stopped before POST {stopped.unsent} was sent.", outcome="not_sent")
     elif session.done is not None:
-        what = f"Stopped, but {session.done} was done before."
+        what = f"Stopped after {session.done} was done."
         error = _stopped(what, outcome="done", hint=_look(session, session.done))
     else:
         return None

@@ -401,9 +401,14 @@ def _end(
     from svc.client.polling import find_settling
 
     ended = _wait_settled(session, client, reply, find_settling(settles), until)
-    return ended._replace(
+    ended = ended._replace(
         failure=failure_of(call, ended.data), idempotency_key=reply.idempotency_key
     )
+    if ended.failure is not None:
+        from svc.cli.framework.delivering import record_failure
+
+        record_failure(session, ended)
+    return ended
 
 
 def _wait_settled(
