@@ -75,6 +75,13 @@ def set_aside_of(path: Path) -> list[Path]:
     return sorted(each for each in names if each.name.rpartition("-")[2].isdigit())
 
 
+def has_log(path: Path) -> bool:
+    """Whether something is recorded in the log of a database, be it there or not."""
+    with suppress(OSError):
+        return Path(f"{path}-wal").stat().st_size > 0
+    return False
+
+
 def file_of(name: str) -> FileId | None:
     """Which file has a name now; None if none has."""
     try:

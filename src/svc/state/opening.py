@@ -113,13 +113,21 @@ def open_database(
 
     Raises:
         LocalError: other users can access the files; or the database is damaged (and has been
-            moved aside), of another program, or of a newer release.
+            moved aside), of another program, of a newer release, or gone without its log.
     """
     files.prepare_folder(path.parent)
     if not files.check_file(path):
         aside = files.set_aside_of(path)
         if aside:
             raise build_damaged(path, aside[-1], earlier=True)
+        if files.has_log(path) and not files.check_file(path):  # nobody has made one meanwhile
+            raise LocalError(
+                f"There is no state database {path}, but its log {path.name}-wal: requests "
+                "without a known outcome may be recorded in it.",
+                code=DAMAGED,
+                hint="Put the database back; to begin without it, once you have looked at recent "
+                "orders, refunds and payouts: svc requests start-empty",
+            )
         create(path, clock, steps)
     try:
         return busy_retry.run(lambda: _up_to_date(path, clock, steps, reading=reading))

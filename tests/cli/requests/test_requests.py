@@ -238,6 +238,24 @@ def test_an_update_that_a_later_one_has_overtaken_is_not_resumed(
     assert svc.ok("orders", "update", order, "--amount", "5000")["amount"] == 5000
 
 
+def test_what_ends_an_object_is_not_resumed_after_a_later_update(
+    svc: Svc, sandbox: Sandbox
+) -> None:
+    """Who changes the order, or gathers evidence, does not want it cancelled, or given up."""
+    order = svc.ok(*ORDER)["id"]
+    svc.ok("sandbox", "trigger", "dispute.opened")
+    dispute = svc.ok("disputes", "list")["data"][0]["id"]
+    spoil(sandbox, 8, phase="before")
+    ends = (("orders", "cancel", order), ("disputes", "accept", dispute))
+    asked = [svc(*argv, *SOON).error["request"] for argv in ends]
+    sandbox.control("DELETE", "/faults")
+    svc.ok("orders", "update", order, "--metadata", "a=b")
+    svc.ok("disputes", "update", dispute, "--tracking-number", "1Z")
+    for request in asked:
+        refused = svc("requests", "resume", request)
+        assert (refused.code, refused.error["code"]) == (6, "request_unresolved")
+
+
 def test_an_update_of_something_else_overtakes_none(svc: Svc, sandbox: Sandbox) -> None:
     """What a later one has not said, or said alike, is not undone."""
     order = svc.ok(*ORDER)["id"]

@@ -228,11 +228,16 @@ def test_damage_that_another_met_first_is_told_as_damage(path: Path) -> None:
 
 
 def test_a_log_left_behind_is_not_played_into_a_new_database(path: Path) -> None:
-    """Deleting state.db alone gives an empty database; the old log is kept aside."""
+    """Where state.db alone is gone, a person decides; the old log is kept aside."""
     first = Database.open(path, clock=ManualClock())
     with first.write() as tx:
         tx.execute(INSERT, ("old",))
     path.unlink()
+    for _ in range(2):
+        with pytest.raises(LocalError, match="but its log") as caught:
+            Database.open(path, clock=ManualClock())
+        assert (caught.value.code, path.exists()) == ("state_damaged", False)
+    begin_empty(path, ManualClock())
     with Database.open(path, clock=ManualClock()) as second:
         assert urls(second) == []
     assert Path(f"{path}.corrupt-1-wal").exists()

@@ -59,7 +59,8 @@ _SINCE = f"{SELECT} WHERE state = 'done' AND likeness = ? AND seq > ? ORDER BY s
 _UNAWARE = f"""{SELECT} WHERE state = 'done' AND coalesce(error_code, '') != '{OBJECT_FAILED}'
   AND likeness = ? AND seq < ? AND created_at > ? + 1
   AND (batch_id IS NOT ? OR batch_row IS NULL) ORDER BY seq DESC LIMIT 1"""
-# What was begun later on the object that an update changes, and was or may have been carried out.
+# What a later update of the object may contradict, which was or may have been carried out.
+_CHANGING: Final = ("update", "cancel", "accept")
 _LATER = """
 SELECT * FROM requests WHERE path = ? AND mode = ? AND seq > ? AND seq IN (
   SELECT seq FROM requests WHERE object_id = ? AND state = 'done' UNION ALL
@@ -286,7 +287,7 @@ class JournalTransaction(NamedTuple):
     def _refuse_outdated(self, intent: Intent) -> None:
         """Refuses an unknown request that was done anew before the journal knew of it (R115).
 
-        Also an update of what a later one, which was or may have been carried out, says otherwise.
+        Also one that a later update of its object contradicts.
         """
         done = (intent.likeness, intent.seq, intent.first_sent_at, intent.batch)
         for row in self.tx.rows(_UNAWARE, done):
@@ -294,12 +295,12 @@ class JournalTransaction(NamedTuple):
                 intent, self.format_command, other=row["id"], at=utc(row["settled_at"])
             )
         path, here = intent.stored.path, place_of(intent.scope.base_url)
-        if not (find.post(path).operation or "").endswith(".update"):
+        if (find.post(path).operation or "").rpartition(".")[2] not in _CHANGING:
             return
-        said = read_folded(*intent.stored[:3])
-        later = (path, intent.scope.mode, intent.seq, path.rpartition("/")[2])
+        said, changed = read_folded(*intent.stored[:3]), "/".join(path.split("/")[:4])
+        later = (changed, intent.scope.mode, intent.seq, changed.rpartition("/")[2])
         for other in map(intent_of, self.tx.rows(_LATER, later)):
-            otherwise = are_told_apart(said, read_folded(*other.stored[:3]))
+            otherwise = path != changed or are_told_apart(said, read_folded(*other.stored[:3]))
             if otherwise and place_of(other.scope.base_url) == here:
                 raise refusals.OVERTAKEN.about(
                     intent, self.format_command, other=other.id, at=utc(other.created_at)
