@@ -120,7 +120,7 @@ def open_database(
         aside = files.set_aside_of(path)
         if aside:
             raise build_damaged(path, aside[-1], earlier=True)
-        if files.has_log(path) and not files.check_file(path):  # nobody has made one meanwhile
+        if files.has_log(path) and not files.check_file(path):  # no process has made one meanwhile
             raise LocalError(
                 f"There is no state database {path}, but its log {path.name}-wal: requests "
                 "without a known outcome may be recorded in it.",
