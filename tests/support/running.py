@@ -5,6 +5,7 @@ import io
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
@@ -19,6 +20,7 @@ from support.forks.program import Begun, EndedRun, Forking
 from support.suite.shapes import hold
 from support.suite.surroundings import GIVEN
 from svc.completion.tree import Tree
+from svc.system.signals import STOPPING
 
 SECONDS: Final = 60.0
 # What needs a process: it runs until it is told to stop, starts others, or sends from many threads.
@@ -144,6 +146,7 @@ def inside(*argv: str, stdin: bytes = b"", env: Mapping[str, str] | None = None)
 
     given = io.TextIOWrapper(io.BytesIO(stdin), encoding="utf-8")
     out, err = io.BytesIO(), io.BytesIO()
+    before = _of_the_process()
     with (
         patch.dict(os.environ, env or {}),
         patch.object(app, "load", _load_once),
@@ -154,7 +157,14 @@ def inside(*argv: str, stdin: bytes = b"", env: Mapping[str, str] | None = None)
         code = run(session)
         sys.stdout.flush()
         sys.stderr.flush()
-        return Result(int(code), _text(out.getvalue()), _text(err.getvalue()))
+    assert _of_the_process() == before, "the run has left something changed"
+    return Result(int(code), _text(out.getvalue()), _text(err.getvalue()))
+
+
+def _of_the_process() -> list[object]:
+    """What a run may change while it lasts, and leaves as it was to whoever has called it."""
+    handlers = [signal.getsignal(number) for number in STOPPING]
+    return [*handlers, sys.excepthook, sys.unraisablehook, Path.cwd(), dict(os.environ)]
 
 
 def _load_once(*words: str, asked: object = None) -> Any:
