@@ -3,13 +3,13 @@
 The lines lie in `refusals.txt`, each with what is said of it; `GOLDEN=write` writes that anew.
 """
 
-import os
 import shlex
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from support.golden import hold_golden
 from support.running import inside
 from svc.service.facts import WEBHOOK_BODY_MAX
 
@@ -44,6 +44,4 @@ def test_each_wrong_command_line_is_refused_as_agreed(
     told = TOLD.read_text(encoding="utf-8")
     lines = [line.removeprefix("$ svc ") for line in told.splitlines() if line.startswith("$")]
     said = "".join(f"{part}\n" for line in lines for part in describe(line))
-    if os.environ.get("GOLDEN") == "write":
-        TOLD.write_text(said, encoding="utf-8")
-    assert said == TOLD.read_text(encoding="utf-8")
+    hold_golden(TOLD, said)

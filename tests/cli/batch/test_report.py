@@ -4,13 +4,13 @@ It lies in `report.txt`; after a change that is meant, `GOLDEN=write` writes it 
 """
 
 import json
-import os
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
 
+from support.golden import hold_golden
 from svc.batch.results import ResultLine
 from svc.batch.tally import Money, Totals
 from svc.cli.batch.report import Report, questions_of, report_check
@@ -18,7 +18,6 @@ from svc.delivery.hints import TypedLine
 from svc.delivery.policy import RowDecision
 from svc.errors import Forbidden, NetworkError, PartlyDone, ReplyContradiction, SvcError
 
-TOLD = Path(__file__).with_name("report.txt")
 LINE = TypedLine(("batch", "refunds.create", "a.csv"), 0.0, Path("/a"))
 DONE = ResultLine(1, 2, "done", "re_1")
 BAD = {"code": "parameter_invalid", "message": "The amount is too large.", "param": "amount"}
@@ -170,7 +169,4 @@ def test_each_end_of_a_batch_is_told_as_agreed() -> None:
     for name, todo in plans():
         for total in (True, False):
             told += [f"== check {name} {total}", *check(todo, total=total)]
-    text = "\n".join(told) + "\n"
-    if os.environ.get("GOLDEN") == "write":
-        TOLD.write_text(text, encoding="utf-8")
-    assert text == TOLD.read_text(encoding="utf-8")
+    hold_golden(Path(__file__).with_name("report.txt"), "\n".join(told) + "\n")

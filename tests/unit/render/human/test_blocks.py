@@ -4,12 +4,12 @@ The screens lie in `golden/`. After a change that is meant, `GOLDEN=write` write
 then look at the difference.
 """
 
-import os
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from support.golden import hold_golden
 from support.suite.shapes import SHAPES
 from unit.render.samples import KINDS, OWN
 
@@ -21,11 +21,7 @@ WIDTHS = (40, 80, 200)
 
 def compare(name: str, shown: str) -> None:
     """Holds a screen against its file, or writes the file where that is asked for."""
-    path = GOLDEN / f"{name}.txt"
-    if os.environ.get("GOLDEN") == "write":
-        path.parent.mkdir(exist_ok=True)
-        path.write_text(shown, encoding="utf-8")
-    assert shown == path.read_text(encoding="utf-8")
+    hold_golden(GOLDEN / f"{name}.txt", shown)
 
 
 @pytest.mark.parametrize("width", WIDTHS)

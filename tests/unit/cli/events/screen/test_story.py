@@ -4,12 +4,12 @@ It lies in `story.txt`; after a change that is meant, `GOLDEN=write` writes it a
 """
 
 import io
-import os
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
 
+from support.golden import hold_golden
 from svc.cli.events.endpoint import Endpoint
 from svc.cli.events.screen.printer import RecordPrinter
 from svc.listen.output_records import (
@@ -33,7 +33,6 @@ from svc.listen.routes import Routes
 from svc.render.layout import LineLayout
 from svc.render.writer import Writer
 
-STORY = Path(__file__).with_name("story.txt")
 AT = 1_790_863_402.1049
 A, B = "http://localhost:3000/webhooks", "http://localhost:4000/a"
 TUNNEL = "https://a-tunnel.example/events"
@@ -140,6 +139,4 @@ def test_every_record_is_told_as_agreed() -> None:
         tell("human", 80, shown="none", ack="forwarded", quiet=True),
         tell("ndjson", None),
     )
-    if os.environ.get("GOLDEN") == "write":
-        STORY.write_text("\n".join(told), encoding="utf-8")
-    assert "\n".join(told) == STORY.read_text(encoding="utf-8")
+    hold_golden(Path(__file__).with_name("story.txt"), "\n".join(told))
