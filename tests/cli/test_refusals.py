@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from support.golden import hold_golden
 from support.running import inside
+from support.suite.golden import hold_golden
 from svc.service.facts import WEBHOOK_BODY_MAX
 
 TOLD = Path(__file__).with_name("refusals.txt")

@@ -10,7 +10,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
 
-from support.golden import hold_golden
+from support.suite.golden import hold_golden
 from svc.batch.results import ResultLine
 from svc.batch.tally import Money, Totals
 from svc.cli.batch.report import Report, questions_of, report_check

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from support.golden import hold_golden
+from support.suite.golden import hold_golden
 from svc.client.retry import CLOCK_STEP_SECONDS, KEY_SAFE_SECONDS
 from svc.delivery.journal import refusals
 from svc.delivery.journal.entry import Intent, Scope, Settled, Stored

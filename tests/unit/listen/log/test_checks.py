@@ -10,7 +10,7 @@ from typing import Any, cast
 
 import pytest
 
-from support.golden import hold_golden
+from support.suite.golden import hold_golden
 from svc.errors import SvcError
 from svc.listen.log import checks
 from svc.listen.log.checks import Remark

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from support.golden import hold_golden
+from support.suite.golden import hold_golden
 from support.suite.shapes import SHAPES
 from unit.render.samples import KINDS, OWN
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
 
-from support.golden import hold_golden
+from support.suite.golden import hold_golden
 from svc.cli.events.endpoint import Endpoint
 from svc.cli.events.screen.printer import RecordPrinter
 from svc.listen.output_records import (
