@@ -149,7 +149,11 @@ class Places(ast.NodeVisitor):
             self.visit(node.value)
 
     def visit_Call(self, node: ast.Call) -> None:
-        if not (isinstance(node.func, ast.Name) and node.func.id == "TypeVar"):
+        """What a type is called says nothing here either."""
+        name = node.func.id if isinstance(node.func, ast.Name) else ""
+        if name == "cast":
+            self.visit(node.args[1])
+        elif name != "TypeVar":
             self.generic_visit(node)
 
     def visit_Compare(self, node: ast.Compare) -> None:
