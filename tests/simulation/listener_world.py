@@ -440,6 +440,12 @@ class ListenerWorld:
         self.listeners.append(made)
         return made
 
+    def started(self, *forward_to: str, **told: Any) -> SimListener:
+        """The same, at work."""
+        made = self.listener(*forward_to, **told)
+        made.start()
+        return made
+
     def event(
         self, number: int, object_id: str = "", type_: str = "order.paid", generation: int = 0
     ) -> Event:
@@ -458,11 +464,13 @@ class ListenerWorld:
         event = Event(name, object_id, type_, body, generation)
         return self.events.setdefault(body, event)
 
-    def send(self, listener: SimListener, *events: Event) -> list[int]:
-        """Delivers events, one after the other without a pause; gives their answers as they come."""
+    def send(self, listener: SimListener, *events: Event, then: float = 0) -> list[int]:
+        """Delivers events without a pause; gives their answers as they come, after so many seconds."""
         answers: list[int] = []
         for event in events:
             self.loop.call_soon(listener.deliver, event, answers.append)
+        if then:
+            self.loop.run_for(then)
         return answers
 
     def outcomes(self, listener: SimListener) -> dict[str, str | None]:

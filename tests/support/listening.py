@@ -241,12 +241,6 @@ class RunningListener:
         """A connection for several deliveries."""
         return socket.create_connection(("127.0.0.1", self.port), WAIT_SECONDS)
 
-    @staticmethod
-    def send_on(peer: socket.socket, body: bytes) -> int:
-        """Delivers one event over an open connection."""
-        peer.sendall(delivery(body))
-        return status(read_answer(peer))
-
     def send(self, body: bytes, **headers: Any) -> int:
         """Delivers one event and gives the status of the answer."""
         return status(talk(self.port, delivery(body, **headers)))

@@ -19,19 +19,15 @@ def test_event_that_is_taken_up_is_not_read_once_more(world: ListenerWorld) -> N
     crowd = [world.event(number) for number in range(200)]
     target = world.target(3001)
     target.up = False
-    before = world.listener()
-    before.start()
-    world.send(before, *crowd)
-    world.loop.run_for(3)
+    before = world.started()
+    world.send(before, *crowd, then=3)
     world.loop.do(before.stop())
     with world.state.write() as tx:
         tx.execute("UPDATE ledger SET state = 5 WHERE event = 200")
     target.up = True
     target.script = lambda event, _: Reaction(delay=4 if event is crowd[-1] else 0.1)
-    listener = world.listener(ack="forwarded")
-    listener.start()
-    answers = world.send(listener, crowd[-1])
-    world.loop.run_for(3.5)
+    listener = world.started(ack="forwarded")
+    answers = world.send(listener, crowd[-1], then=3.5)
     assert (len(tried(target)), answers) == (200, [])
     world.loop.run_for(5)
     assert Counter(tried(target)) == {event.name: 1 for event in crowd}
@@ -43,17 +39,13 @@ def test_copy_of_an_event_that_is_on_its_way_waits_with_it(world: ListenerWorld)
     event = world.event(1)
     target = world.target(3001, lambda *_: Reaction(delay=2))
     target.up = False
-    before = world.listener()
-    before.start()
-    world.send(before, event)
-    world.loop.run_for(1)
+    before = world.started()
+    world.send(before, event, then=1)
     world.loop.do(before.stop())
     target.up = True
-    listener = world.listener(ack="forwarded")
-    listener.start()
+    listener = world.started(ack="forwarded")
     world.loop.run_for(1)
-    answers = world.send(listener, event)
-    world.loop.run_for(0.5)
+    answers = world.send(listener, event, then=0.5)
     assert answers == []
     world.loop.run_for(1)
     assert (answers, tried(target)) == ([200], ["evt_1"])
@@ -63,16 +55,13 @@ def test_sender_of_an_event_that_is_closed_elsewhere_is_answered(world: Listener
     """R51: within its nine seconds, and with 200 when it comes again: somebody has sent it."""
     first, second = world.event(1), world.event(2)
     target = world.target(3001, lambda *_: Reaction(delay=5))
-    listener = world.listener(ack="forwarded", concurrency=1)
-    listener.start()
-    answers = world.send(listener, first, second)
-    world.loop.run_for(2)
+    listener = world.started(ack="forwarded", concurrency=1)
+    answers = world.send(listener, first, second, then=2)
     assert answers == []
     world.replay(listener, second)
     world.loop.run_for(7)
     assert (tried(target), answers) == (["evt_1"], [200, 504])
-    later = world.send(listener, second)
-    world.loop.run_for(0.1)
+    later = world.send(listener, second, then=0.1)
     assert (tried(target), later) == (["evt_1"], [200])
     assert listener.pipeline is not None
     assert listener.pipeline.idle
@@ -82,10 +71,8 @@ def test_target_that_is_away_is_tried_as_soon_as_its_port_opens(world: ListenerW
     """`--retry fast`: one line, a look at its port each second, a line each 30 s, no request."""
     target = world.target(3001)
     target.up = False
-    listener = world.listener(concurrency=1)
-    listener.start()
-    world.send(listener, world.event(1), world.event(2))
-    world.loop.run_for(100.3)
+    listener = world.started(concurrency=1)
+    world.send(listener, world.event(1), world.event(2), then=100.3)
     told = [one for one in listener.records if isinstance(one, Forwarded)]
     assert [(one.status, one.error, one.retry_in) for one in told] == [
         (None, "connection refused", 1.0)
@@ -107,13 +94,10 @@ def test_answer_that_was_under_way_brings_no_target_back(world: ListenerWorld) -
     target = world.target(
         3001, lambda event, _: Reaction(delay=0.5 if event.name == "evt_1" else 0)
     )
-    listener = world.listener(concurrency=2)
-    listener.start()
-    world.send(listener, world.event(1))
-    world.loop.run_for(0.1)
+    listener = world.started(concurrency=2)
+    world.send(listener, world.event(1), then=0.1)
     target.up = False
-    world.send(listener, world.event(2))
-    world.loop.run_for(31)
+    world.send(listener, world.event(2), then=31)
     told = [one.status for one in listener.records if isinstance(one, Forwarded)]
     away = [one.seconds for one in listener.records if isinstance(one, TargetAway)]
     assert (told, [round(seconds) for seconds in away]) == ([None, 200], [30])
@@ -125,8 +109,7 @@ def test_answer_that_was_under_way_brings_no_target_back(world: ListenerWorld) -
 def test_kill_marks_what_was_under_way_and_little_else(world: ListenerWorld) -> None:
     """R124: what waits for a slow target was not sent; a mark on all of it would tell nothing."""
     target = world.target(3001, lambda *_: Reaction(delay=2.0))
-    listener = world.listener(concurrency=4)
-    listener.start()
+    listener = world.started(concurrency=4)
     world.send(listener, *[world.event(number) for number in range(200)])
     for seconds in (5.0, 1.0, 0.001):
         world.loop.run_for(seconds)
@@ -146,8 +129,7 @@ def test_kill_marks_what_was_under_way_and_little_else(world: ListenerWorld) -> 
 def test_kill_marks_nothing_that_waited_for_its_turn(world: ListenerWorld) -> None:
     """R124: with `--ordered` what waits for an older event of its object was not sent."""
     target = world.target(3001, lambda *_: Reaction(delay=0.5))
-    listener = world.listener(ordered=True)
-    listener.start()
+    listener = world.started(ordered=True)
     world.send(listener, *[world.event(number, "ord_1") for number in range(10)])
     for _ in range(2):  # each time in the middle of an attempt: of the third, then of the fifth
         world.loop.run_for(1.2)
@@ -167,16 +149,13 @@ def test_what_was_sent_by_a_killed_run_is_marked_after_a_change_of_order(
 ) -> None:
     """R124: whether it then waits for its turn, or no longer does."""
     target = world.target(3001, lambda *_: Reaction("hang"))
-    first = world.listener(ordered=not ordered)
-    first.start()
-    world.send(first, *[world.event(number, "ord_1") for number in range(3)])
-    world.loop.run_for(1)
+    first = world.started(ordered=not ordered)
+    world.send(first, *[world.event(number, "ord_1") for number in range(3)], then=1)
     first.lose()
     sent = {one.event.name for one in target.tries}
     assert sent == ({"evt_0", "evt_1", "evt_2"} if ordered else {"evt_0"})
     target.script = lambda *_: Reaction()
-    second = world.listener(ordered=ordered)
-    second.start()
+    second = world.started(ordered=ordered)
     world.loop.run_for(10)
     told = {one.event.name: one.redelivered for one in target.tries if one.listener is second}
     assert told == {f"evt_{number}": int(f"evt_{number}" in sent) for number in range(3)}
@@ -185,10 +164,8 @@ def test_what_was_sent_by_a_killed_run_is_marked_after_a_change_of_order(
 def test_forwards_that_cannot_be_noted_are_told(world: ListenerWorld) -> None:
     """R121: a disk that is full stops forwarding: once it is said, also where no delivery comes."""
     world.target(3001, lambda *_: Reaction(delay=1.0))
-    listener = world.listener()
-    listener.start()
-    world.send(listener, *[world.event(number) for number in range(1, 20)])
-    world.loop.run_for(0.5)
+    listener = world.started()
+    world.send(listener, *[world.event(number) for number in range(1, 20)], then=0.5)
     world.full_spans.append((0.9, 30.0))
     world.loop.run_for(25)
     told = [one.reason for one in listener.records if isinstance(one, StoreState)]
@@ -206,8 +183,7 @@ def test_events_that_cannot_be_read_are_told(world: ListenerWorld) -> None:
     busy = LocalError("The state database is busy.")
     with patch.object(SqliteInbox, "due", side_effect=busy):
         listener.start()
-        first = world.send(listener, world.event(1))
-        world.loop.run_for(5)
+        first = world.send(listener, world.event(1), then=5)
         second = world.send(listener, world.event(2))  # that it is kept says nothing of that
         world.loop.run_for(5)
         assert (first, second, tried(target)) == ([200], [200], [])
@@ -222,11 +198,9 @@ def test_events_that_cannot_be_read_are_told(world: ListenerWorld) -> None:
 def test_unfit_target_is_probed_by_one_lane(world: ListenerWorld) -> None:
     """It accepts and closes: 500 events cost some dozens of attempts, until it answers."""
     target = world.target(3001, lambda *_: Reaction("close"))
-    listener = world.listener()
-    listener.start()
+    listener = world.started()
     events = [world.event(number) for number in range(500)]
-    world.send(listener, *events)
-    world.loop.run_for(60)
+    world.send(listener, *events, then=60)
     assert len(target.tries) <= 32
     target.script = lambda *_: Reaction()
     world.loop.run_for(40)
@@ -238,14 +212,11 @@ def test_unfit_target_is_probed_by_one_lane(world: ListenerWorld) -> None:
 def test_first_success_makes_due_what_failed_with_the_target(world: ListenerWorld) -> None:
     """An hour of 503 from a proxy is not followed by an hour of waiting."""
     target = world.target(3001, lambda *_: Reaction(status=503))
-    listener = world.listener(concurrency=2)
-    listener.start()
-    world.send(listener, *[world.event(number) for number in range(20)])
-    world.loop.run_for(3600)
+    listener = world.started(concurrency=2)
+    world.send(listener, *[world.event(number) for number in range(20)], then=3600)
     target.script = lambda *_: Reaction()
     tries = len(target.tries)
-    world.send(listener, world.event(99))
-    world.loop.run_for(1)
+    world.send(listener, world.event(99), then=1)
     names = tried(target)[tries:]
     assert names[0] == "evt_99"
     assert names[1:] == [f"evt_{number}" for number in range(20)]  # in order
@@ -255,12 +226,10 @@ def test_event_that_fails_alone_keeps_to_its_schedule(world: ListenerWorld) -> N
     """Others that succeed meanwhile do not have it tried at each of their successes."""
     bad = world.event(0)
     target = world.target(3001, lambda event, _: Reaction(status=500 if event is bad else 200))
-    listener = world.listener()
-    listener.start()
+    listener = world.started()
     world.send(listener, bad)
     for number in range(1, 200):
-        world.send(listener, world.event(number))
-        world.loop.run_for(0.5)
+        world.send(listener, world.event(number), then=0.5)
     at = [one.at for one in target.tries if one.event is bad]
     assert [round(after - one) for one, after in pairwise(at)] == [2, 10, 60]
 
@@ -268,10 +237,8 @@ def test_event_that_fails_alone_keeps_to_its_schedule(world: ListenerWorld) -> N
 def test_end_waits_for_what_is_under_way_and_no_longer(world: ListenerWorld) -> None:
     """R78: an answer that comes within the grace counts, and nothing is waited for after it."""
     world.target(3001, lambda *_: Reaction(delay=0.2))
-    listener = world.listener()
-    listener.start()
-    world.send(listener, world.event(1))
-    world.loop.run_for(0.1)
+    listener = world.started()
+    world.send(listener, world.event(1), then=0.1)
     began = world.loop.time()
     assert world.loop.do(listener.stop()) == 0
     assert world.loop.time() - began < 0.2
@@ -281,10 +248,8 @@ def test_end_waits_for_what_is_under_way_and_no_longer(world: ListenerWorld) -> 
 def test_nothing_is_begun_after_the_end(world: ListenerWorld) -> None:
     """R78: what waits while the last answer comes in stays for the next run."""
     target = world.target(3001, lambda *_: Reaction(delay=0.2))
-    listener = world.listener(concurrency=1)
-    listener.start()
-    world.send(listener, world.event(1), world.event(2))
-    world.loop.run_for(0.1)
+    listener = world.started(concurrency=1)
+    world.send(listener, world.event(1), world.event(2), then=0.1)
     assert world.loop.do(listener.stop()) == 1
     world.loop.run_for(5)
     assert tried(target) == ["evt_1"]
@@ -295,11 +260,9 @@ def test_event_that_no_target_wants_is_no_pending_one(world: ListenerWorld) -> N
     """What counts at the end is what somebody has still to get, whatever was kept."""
     target = world.target(3001)
     target.up = False
-    listener = world.listener(f"order.*={target.url}")
-    listener.start()
+    listener = world.started(f"order.*={target.url}")
     wanted: list[Event] = [world.event(1), world.event(2)]
-    world.send(listener, *wanted, world.event(3, type_="payout.paid"))
-    world.loop.run_for(3)
+    world.send(listener, *wanted, world.event(3, type_="payout.paid"), then=3)
     assert world.loop.do(listener.stop()) == 2
 
 
@@ -310,10 +273,8 @@ def test_what_is_pending_is_known_although_the_state_database_is_busy(world: Lis
         raise LocalError("busy", code="database_busy")
 
     world.target(3001, lambda *_: Reaction("hang"))
-    listener = world.listener()
-    listener.start()
-    world.send(listener, world.event(1), world.event(2))
-    world.loop.run_for(0.5)
+    listener = world.started()
+    world.send(listener, world.event(1), world.event(2), then=0.5)
     with patch.object(SqliteInbox, "count", busy):
         assert world.loop.do(listener.stop()) == 2
 
@@ -321,10 +282,8 @@ def test_what_is_pending_is_known_although_the_state_database_is_busy(world: Lis
 def test_event_whose_sender_no_longer_waits_is_not_sent_for_it(world: ListenerWorld) -> None:
     """R51: with no time left it is answered as late, and a target gets nothing."""
     target = world.target(3001, lambda *_: Reaction("hang"))
-    listener = world.listener(ack="forwarded", concurrency=1)
-    listener.start()
-    answers = world.send(listener, world.event(1), world.event(2))
-    world.loop.run_for(9)
+    listener = world.started(ack="forwarded", concurrency=1)
+    answers = world.send(listener, world.event(1), world.event(2), then=9)
     assert answers == [504, 504]
     assert tried(target) == ["evt_1"]
     assert world.outcomes(listener) == {"evt_1": "failed", "evt_2": "failed"}
@@ -341,8 +300,7 @@ def test_event_that_others_may_have_is_handed_back_where_the_target_is_away(
     listener = world.listener(ack="forwarded", retry="off")
     listener.plan = replace(listener.plan, verdict=status_for_group)
     listener.start()
-    answers = world.send(listener, world.event(1))
-    world.loop.run_for(1)
+    answers = world.send(listener, world.event(1), then=1)
     assert listener.pipeline is not None
     progress = listener.pipeline.progress
     assert answers == [422 if refused else AWAY]
@@ -353,8 +311,7 @@ def test_event_that_others_may_have_is_handed_back_where_the_target_is_away(
 def test_sender_that_cannot_be_answered_costs_no_lane(world: ListenerWorld) -> None:
     """R121, `--ack forwarded`: twenty senders that are gone, eight lanes, and the next one gets 200."""
     world.target(3001)
-    listener = world.listener(ack="forwarded")
-    listener.start()
+    listener = world.started(ack="forwarded")
     world.loop.run_for(0.1)
 
     def gone(_: int) -> None:
@@ -365,10 +322,8 @@ def test_sender_that_cannot_be_answered_costs_no_lane(world: ListenerWorld) -> N
     for number in range(20):
         event = world.event(number)
         world.loop.call_soon(pending_acks.start, (event.name, event.body), gone)
-        world.send(listener, event)
-        world.loop.run_for(0.5)
-    answers = world.send(listener, world.event(99))
-    world.loop.run_for(1)
+        world.send(listener, event, then=0.5)
+    answers = world.send(listener, world.event(99), then=1)
     world.loop.trouble.clear()
     assert answers == [200]
     assert set(world.outcomes(listener).values()) == {"forwarded"}

@@ -1,7 +1,5 @@
 """The receiving half, with a writer of the test's own that keeps when it is told to."""
 
-import asyncio
-from collections.abc import Callable
 from math import inf
 from typing import Any, Literal, cast
 
@@ -88,15 +86,6 @@ class Door:
         return [one for one in self.told if isinstance(one, EventReceived)]
 
 
-def inside(story: Callable[[], None]) -> None:
-    """Runs a story inside a loop, whose clock waiters are measured by."""
-
-    async def whole() -> None:
-        story()
-
-    asyncio.run(whole())
-
-
 def test_received_is_answered_once_it_is_kept() -> None:
     """R50: not before; a copy of what has ended or is on its way is answered and not handed over."""
     door = Door("received")
@@ -112,106 +101,86 @@ def test_received_is_answered_once_it_is_kept() -> None:
     assert (door.progress.received, door.progress.duplicates) == (3, 2)
 
 
-def test_copy_that_joins_a_delivery_in_flight_is_marked() -> None:
+async def test_copy_that_joins_a_delivery_in_flight_is_marked() -> None:
     """R50: under `--ack forwarded` it is no second event, waits, and gets the first one's answer."""
-
-    def story() -> None:
-        door = Door("forwarded")
-        first = door.knock(event())
-        door.writer.say(NEW)
-        copy = door.knock(event())
-        assert door.writer.waiting == []
-        assert (first, copy) == ([], [])
-        assert [(one.duplicate, one.wrong_mode) for one in door.events] == [
-            (False, False),
-            (True, False),
-        ]
-        assert (door.progress.received, door.progress.duplicates) == (2, 1)
-        door.pending_acks.release(("evt_1", event()), 502)
-        assert (first, copy) == ([502], [502])
-        assert door.pending_acks.seconds_left(("evt_1", event())) == inf
-
-    inside(story)
+    door = Door("forwarded")
+    first = door.knock(event())
+    door.writer.say(NEW)
+    copy = door.knock(event())
+    assert door.writer.waiting == []
+    assert (first, copy) == ([], [])
+    assert [(one.duplicate, one.wrong_mode) for one in door.events] == [
+        (False, False),
+        (True, False),
+    ]
+    assert (door.progress.received, door.progress.duplicates) == (2, 1)
+    door.pending_acks.release(("evt_1", event()), 502)
+    assert (first, copy) == ([502], [502])
+    assert door.pending_acks.seconds_left(("evt_1", event())) == inf
 
 
-def test_event_of_the_other_mode_joins_no_flight() -> None:
+async def test_event_of_the_other_mode_joins_no_flight() -> None:
     """R60: it is withheld and answered at once, and nobody who waits for a forward hears of it."""
-
-    def story() -> None:
-        door = Door("forwarded")
-        live = event(livemode=True)
-        first, second = door.knock(live), door.knock(live)
-        assert door.pending_acks.seconds_left(("evt_1", live)) == inf
-        assert [inbound.outcome for inbound, _ in door.writer.waiting] == ["withheld"] * 2
-        door.writer.say(StoreResult(1, duplicate=False, again=False, open=False))
-        door.writer.say(ENDED)
-        assert (first, second, door.handed) == ([200], [200], [])
-        assert [(one.duplicate, one.wrong_mode) for one in door.events] == [
-            (False, True),
-            (True, True),
-        ]
-        assert (door.progress.withheld, door.progress.duplicates) == (1, 1)
-
-    inside(story)
+    door = Door("forwarded")
+    live = event(livemode=True)
+    first, second = door.knock(live), door.knock(live)
+    assert door.pending_acks.seconds_left(("evt_1", live)) == inf
+    assert [inbound.outcome for inbound, _ in door.writer.waiting] == ["withheld"] * 2
+    door.writer.say(StoreResult(1, duplicate=False, again=False, open=False))
+    door.writer.say(ENDED)
+    assert (first, second, door.handed) == ([200], [200], [])
+    assert [(one.duplicate, one.wrong_mode) for one in door.events] == [
+        (False, True),
+        (True, True),
+    ]
+    assert (door.progress.withheld, door.progress.duplicates) == (1, 1)
 
 
 @pytest.mark.parametrize("ack", ["received", "forwarded"])
-def test_repeated_event_without_a_target_counts_once(ack: Any) -> None:
+async def test_repeated_event_without_a_target_counts_once(ack: Any) -> None:
     """`--until payout.paid:2` waits for two events, not for one that the service sends twice."""
-
-    def story() -> None:
-        door = Door(ack)
-        paid = event(1, "payout.paid")
-        answers = [door.knock(paid)]
-        assert door.writer.waiting[0][0].outcome == "unrouted"
-        door.writer.say(StoreResult(1, duplicate=False, again=False, open=False))
-        answers.append(door.knock(paid))
-        door.writer.say(ENDED)
-        assert (door.progress.reached, door.on_event_ended) == (False, 1)
-        answers.append(door.knock(event(2, "payout.paid")))
-        door.writer.say(StoreResult(2, duplicate=False, again=False, open=False))
-        assert (door.progress.reached, door.on_event_ended) == (True, 2)
-        assert answers == [[200]] * 3
-        assert door.handed == []
-        assert door.pending_acks.seconds_left(("evt_1", paid)) == inf
-
-    inside(story)
+    door = Door(ack)
+    paid = event(1, "payout.paid")
+    answers = [door.knock(paid)]
+    assert door.writer.waiting[0][0].outcome == "unrouted"
+    door.writer.say(StoreResult(1, duplicate=False, again=False, open=False))
+    answers.append(door.knock(paid))
+    door.writer.say(ENDED)
+    assert (door.progress.reached, door.on_event_ended) == (False, 1)
+    answers.append(door.knock(event(2, "payout.paid")))
+    door.writer.say(StoreResult(2, duplicate=False, again=False, open=False))
+    assert (door.progress.reached, door.on_event_ended) == (True, 2)
+    assert answers == [[200]] * 3
+    assert door.handed == []
+    assert door.pending_acks.seconds_left(("evt_1", paid)) == inf
 
 
-def test_verdict_of_an_open_copy_is_waited_for() -> None:
+async def test_verdict_of_an_open_copy_is_waited_for() -> None:
     """R50: what an earlier run left open is handed over again for the sake of who waits."""
-
-    def story() -> None:
-        door = Door("forwarded")
-        for kept in (COPY, AGAIN, ENDED):
-            answer = door.knock(event())
-            door.writer.say(kept)
-            assert answer == ([200] if kept is ENDED else [])
-            door.pending_acks.release(("evt_1", event()), 200)
-        assert door.handed == [COPY, AGAIN]
-
-    inside(story)
+    door = Door("forwarded")
+    for kept in (COPY, AGAIN, ENDED):
+        answer = door.knock(event())
+        door.writer.say(kept)
+        assert answer == ([200] if kept is ENDED else [])
+        door.pending_acks.release(("evt_1", event()), 200)
+    assert door.handed == [COPY, AGAIN]
 
 
 @pytest.mark.parametrize("ack", ["received", "forwarded"])
-def test_what_cannot_be_kept_is_for_the_sender_to_send_again(ack: Any) -> None:
+async def test_what_cannot_be_kept_is_for_the_sender_to_send_again(ack: Any) -> None:
     """R50: 503 to everybody who waits for it, and it is told as not stored."""
-
-    def story() -> None:
-        door = Door(ack)
-        answers = [door.knock(event())]
-        if ack == "forwarded":
-            answers.append(door.knock(event()))
-        door.writer.say(LocalError("The disk is full."))
-        assert all(one == [503] for one in answers)
-        (rejected,) = [one for one in door.told if isinstance(one, Rejected)]
-        assert (rejected.reason, rejected.time) == ("not_stored", NOW)
-        assert rejected.to_dict()["verified"] is True
-        assert "The disk is full." in rejected.message
-        assert (door.progress.rejected, door.handed) == (1, [])
-        assert door.pending_acks.seconds_left(("evt_1", event())) == inf
-
-    inside(story)
+    door = Door(ack)
+    answers = [door.knock(event())]
+    if ack == "forwarded":
+        answers.append(door.knock(event()))
+    door.writer.say(LocalError("The disk is full."))
+    assert all(one == [503] for one in answers)
+    (rejected,) = [one for one in door.told if isinstance(one, Rejected)]
+    assert (rejected.reason, rejected.time) == ("not_stored", NOW)
+    assert rejected.to_dict()["verified"] is True
+    assert "The disk is full." in rejected.message
+    assert (door.progress.rejected, door.handed) == (1, [])
+    assert door.pending_acks.seconds_left(("evt_1", event())) == inf
 
 
 def test_what_is_not_authentic_is_counted_and_not_kept() -> None:
@@ -261,40 +230,32 @@ def test_only_a_delivery_that_is_too_large_is_worth_a_line() -> None:
         ([TargetReply(1, None, trouble="unreachable")], 502),
     ],
 )
-def test_flight_ends_with_the_worst_verdict(replies: list[TargetReply], status: int) -> None:
+async def test_flight_ends_with_the_worst_verdict(replies: list[TargetReply], status: int) -> None:
     """R51: 200 where all targets took it, 504 where one did not answer in time, else 502."""
-
-    def story() -> None:
-        pending_acks, heard = PendingAcks(), list[int]()
-        key = ("evt_1", b"{}")
-        assert pending_acks.seconds_left(key) == inf
-        assert not pending_acks.join(key, heard.append)
-        pending_acks.start(key, heard.append)
-        left = pending_acks.seconds_left(key)
-        assert FORWARD_SECONDS - 1 < left <= FORWARD_SECONDS
-        assert pending_acks.join(key, heard.append)
-        pending_acks.note_stored(7, key)
-        for reply in replies:
-            pending_acks.note_reply(7, reply)
-        for _ in range(2):
-            pending_acks.note_ended(7, taken=True)
-        assert heard == [status, status]
-
-    inside(story)
+    pending_acks, heard = PendingAcks(), list[int]()
+    key = ("evt_1", b"{}")
+    assert pending_acks.seconds_left(key) == inf
+    assert not pending_acks.join(key, heard.append)
+    pending_acks.start(key, heard.append)
+    left = pending_acks.seconds_left(key)
+    assert FORWARD_SECONDS - 1 < left <= FORWARD_SECONDS
+    assert pending_acks.join(key, heard.append)
+    pending_acks.note_stored(7, key)
+    for reply in replies:
+        pending_acks.note_reply(7, reply)
+    for _ in range(2):
+        pending_acks.note_ended(7, taken=True)
+    assert heard == [status, status]
 
 
-def test_delivery_that_is_too_large_for_what_keeps_it_is_answered_413() -> None:
+async def test_delivery_that_is_too_large_for_what_keeps_it_is_answered_413() -> None:
     """It will never fit: the sender need not come again, and its line says why."""
-
-    def story() -> None:
-        door = Door("received")
-        answers = door.knock(event())
-        door.writer.say(Oversized("The event is 5 bytes with its headers; the log takes 4."))
-        assert answers == [413]
-        [told] = [one for one in door.told if isinstance(one, Rejected)]
-        assert told.reason == "body_too_large"
-
-    inside(story)
+    door = Door("received")
+    answers = door.knock(event())
+    door.writer.say(Oversized("The event is 5 bytes with its headers; the log takes 4."))
+    assert answers == [413]
+    [told] = [one for one in door.told if isinstance(one, Rejected)]
+    assert told.reason == "body_too_large"
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,6 @@
 """What a listener owes each event, on a virtual clock with the real inbox."""
 
 from collections import Counter
-from pathlib import Path
 
 import pytest
 
@@ -13,24 +12,15 @@ from simulation.listener_world import (
     SimTarget,
     tried,
 )
-from support.clocks import ManualClock
 from support.listening import outcomes
-from svc.errors import LocalError
 from svc.listen.inbox.history import InboxHistory, InboxScope
-from svc.listen.inbox.interfaces import Batch, InboundEvent, StoreResult
-from svc.listen.inbox.sqlite import SqliteInbox
 from svc.listen.progress import Until
-from svc.listen.verify.verify import Delivery, read_facts
-from svc.state import Database
-
-URL = "http://localhost:3001"
 
 
 def test_a_restart_tries_at_once_what_waits_for_its_time(world: ListenerWorld) -> None:
     """R50: what could not be forwarded is when the target, or the listener, is back."""
     target = world.target(3001, lambda _, number: Reaction(status=503 if number < 5 else 200))
-    listener = world.listener()
-    listener.start()
+    listener = world.started()
     world.send(listener, world.event(1))
     world.loop.run_for(100)  # the fifth attempt comes ten minutes after the fourth
     assert len(target.tries) == 4
@@ -52,11 +42,9 @@ def test_an_event_that_crashes_its_target_takes_no_other_with_it(
         return Reaction("crash", delay=0.02, down=0.5) if event is killer else Reaction(delay=0.1)
 
     target = world.target(3001, script)
-    listener = world.listener(ordered=ordered)
-    listener.start()
+    listener = world.started(ordered=ordered)
     events = [killer if number == 3 else world.event(number) for number in range(8)]
-    world.send(listener, *events)
-    world.loop.run_for(300)
+    world.send(listener, *events, then=300)
     outcomes = world.outcomes(listener)
     assert outcomes.pop("evt_3") is None
     assert set(outcomes.values()) == {"forwarded"}
@@ -65,47 +53,33 @@ def test_an_event_that_crashes_its_target_takes_no_other_with_it(
     assert world.outcomes(listener)["evt_3"] == "failed"  # its three days are over
 
 
-def test_an_objects_turn_is_kept_while_its_event_waits(world: ListenerWorld) -> None:
-    """`--ordered --retry real`: after a 503 the later state waits, and does not arrive first."""
+@pytest.mark.parametrize("restarted", [False, True])
+def test_an_objects_turn_is_kept_while_its_event_waits(
+    world: ListenerWorld, restarted: bool
+) -> None:
+    """`--ordered --retry real`: after a 503 the later state waits, also over a restart."""
     first = world.event(1, "ord_same")
     target = world.target(
         3001,
         lambda event, number: Reaction(status=503 if event is first and number < 3 else 200),
     )
-    listener = world.listener(retry="real", ordered=True)
-    listener.start()
-    world.send(listener, first, world.event(2, "ord_same"), world.event(3))
-    world.loop.run_for(1)
+    listener = world.started(retry="real", ordered=True)
+    world.send(listener, first, world.event(2, "ord_same"), world.event(3), then=1)
     assert sorted(tried(target)) == ["evt_1", "evt_3"]
+    if restarted:
+        world.loop.do(listener.stop())
+        listener.start()
     world.loop.run_for(3600)
     same = [name for name in tried(target) if name != "evt_3"]
     assert same == ["evt_1", "evt_1", "evt_1", "evt_2"]
-
-
-def test_turns_are_kept_over_a_restart(world: ListenerWorld) -> None:
-    """The event that waits for its next try keeps its object's turn in the next run as well."""
-    first = world.event(1, "ord_same")
-    target = world.target(
-        3001, lambda event, number: Reaction(status=503 if event is first and number < 3 else 200)
-    )
-    listener = world.listener(retry="real", ordered=True)
-    listener.start()
-    world.send(listener, first, world.event(2, "ord_same"))
-    world.loop.run_for(1)
-    world.loop.do(listener.stop())
-    listener.start()
-    world.loop.run_for(3600)
-    assert tried(target) == ["evt_1", "evt_1", "evt_1", "evt_2"]
 
 
 def waiting(world: ListenerWorld, count: int) -> tuple[SimTarget, SimListener]:
     """A listener with so many events for a target that is away."""
     target = world.target(3001)
     target.up = False
-    listener = world.listener()
-    listener.start()
-    world.send(listener, *[world.event(number) for number in range(count)])
-    world.loop.run_for(5)
+    listener = world.started()
+    world.send(listener, *[world.event(number) for number in range(count)], then=5)
     return target, listener
 
 
@@ -120,8 +94,7 @@ def test_what_was_closed_elsewhere_is_not_sent(world: ListenerWorld, count: int)
     calls = world.loop.calls
     world.loop.run_for(60)
     assert world.loop.calls == calls
-    world.send(listener, world.event(9999))
-    world.loop.run_for(5)
+    world.send(listener, world.event(9999), then=5)
     assert tried(target) == ["evt_9999"]
     assert world.loop.do(listener.stop()) == 0
 
@@ -130,11 +103,9 @@ def test_an_event_that_failed_and_comes_again_is_sent_again_and_ends(world: List
     """Once it has, nothing of it is left to wait for."""
     event = world.event(1)
     world.target(3001, lambda _, number: Reaction(status=500 if number == 1 else 200))
-    listener = world.listener(retry="off", ack="forwarded")
-    listener.start()
+    listener = world.started(retry="off", ack="forwarded")
     for outcome in ("failed", "forwarded"):
-        world.send(listener, event)
-        world.loop.run_for(5)
+        world.send(listener, event, then=5)
         assert world.outcomes(listener) == {"evt_1": outcome}
         assert listener.pipeline is not None
         assert listener.pipeline.idle
@@ -144,10 +115,8 @@ def test_a_target_that_took_an_event_elsewhere_does_not_get_it(world: ListenerWo
     """What one of two targets took by a replay is still sent to the other, and to it alone."""
     one, two = world.target(3001), world.target(3002)
     one.up = two.up = False
-    listener = world.listener()
-    listener.start()
-    world.send(listener, world.event(1))
-    world.loop.run_for(5)
+    listener = world.started()
+    world.send(listener, world.event(1), then=5)
     archive = InboxHistory(world.state, InboxScope("", "", None))
     archive.note_replays(1, [(one.url, world.now(), 1.0, 200, None, b"")], taken=True)
     one.up = two.up = True
@@ -163,8 +132,7 @@ def test_events_of_a_sandbox_that_was_reset_are_new(world: ListenerWorld, notice
     if noticed:
         world.reset(listener)
     again = [world.event(number, generation=1) for number in range(3)]
-    answers = world.send(listener, *again, *again)
-    world.loop.run_for(5)
+    answers = world.send(listener, *again, *again, then=5)
     assert answers == [200] * 6
     target.up = True
     world.loop.run_for(60)
@@ -182,8 +150,7 @@ def test_what_was_closed_while_it_waits_holds_no_turn(world: ListenerWorld, how:
     """`--ordered --retry real`: nobody waits hours for an event that is not sent any more."""
     old = world.event(1, "ord_same")
     target = world.target(3001, lambda event, _: Reaction(status=503 if event is old else 200))
-    listener = world.listener(retry="real", ordered=True)
-    listener.start()
+    listener = world.started(retry="real", ordered=True)
     parked = world.event(2, "ord_same")
     world.send(listener, old, parked)
     world.loop.run_for(2000)  # the fourth attempt comes an hour after the third
@@ -194,8 +161,7 @@ def test_what_was_closed_while_it_waits_holds_no_turn(world: ListenerWorld, how:
     tries = len(target.tries)
     world.loop.run_for(30)
     new = world.event(2, "ord_same", generation=1)
-    world.send(listener, new)
-    world.loop.run_for(5)
+    world.send(listener, new, then=5)
     left = [new] if how == "reset" else [parked, new]
     assert [one.event for one in target.tries[tries:]] == left
 
@@ -204,29 +170,22 @@ def test_what_waits_is_looked_at_for_each_that_comes(world: ListenerWorld) -> No
     """`--ordered`: it was still open for the second of its object, and is closed for the third."""
     old, second, third = (world.event(number, "ord_same") for number in (1, 2, 3))
     target = world.target(3001, lambda event, _: Reaction(status=503 if event is old else 200))
-    listener = world.listener(retry="real", ordered=True)
-    listener.start()
-    world.send(listener, old)
-    world.loop.run_for(5)
-    world.send(listener, second)
-    world.loop.run_for(5)
+    listener = world.started(retry="real", ordered=True)
+    world.send(listener, old, then=5)
+    world.send(listener, second, then=5)
     assert tried(target) == ["evt_1"]
     world.replay(listener, old)
-    world.send(listener, third)
-    world.loop.run_for(5)
+    world.send(listener, third, then=5)
     assert tried(target) == ["evt_1", "evt_2", "evt_3"]
 
 
 def test_copies_of_both_runs_of_a_sandbox_are_known(world: ListenerWorld) -> None:
     """Within one group, too: each body is forwarded once."""
     target = world.target(3001)
-    listener = world.listener(ack="forwarded")
-    listener.start()
+    listener = world.started(ack="forwarded")
     old, new = world.event(1), world.event(1, generation=1)
-    answers = world.send(listener, old, new, old, new)
-    world.loop.run_for(5)
-    later = world.send(listener, new, old)
-    world.loop.run_for(5)
+    answers = world.send(listener, old, new, old, new, then=5)
+    later = world.send(listener, new, old, then=5)
     assert answers + later == [200] * 6
     assert Counter(one.event for one in target.tries) == {old: 1, new: 1}
 
@@ -240,19 +199,16 @@ def test_until_counts_distinct_events(world: ListenerWorld) -> None:
     pipeline = listener.pipeline
     assert pipeline is not None
     for _ in range(3):
-        world.send(listener, world.event(1))
-        world.loop.run_for(5)
+        world.send(listener, world.event(1), then=5)
     assert pipeline.progress.reached is False
-    world.send(listener, world.event(2))
-    world.loop.run_for(5)
+    world.send(listener, world.event(2), then=5)
     assert pipeline.progress.reached is True
 
 
 def test_restarts_spend_no_attempts_of_the_services_schedule(world: ListenerWorld) -> None:
     """`--retry real`: the next attempt falls when the last one says, not at each start."""
     target = world.target(3001, lambda *_: Reaction(status=503))
-    listener = world.listener(retry="real")
-    listener.start()
+    listener = world.started(retry="real")
     world.send(listener, world.event(1))
     world.loop.run_for(400)  # the fourth attempt comes half an hour after the third
     before = len(target.tries)
@@ -298,16 +254,12 @@ def test_a_sender_that_comes_late_hears_of_every_target(world: ListenerWorld) ->
     refuses = world.target(3001, lambda *_: Reaction(status=422))
     away = world.target(3002)
     away.up = False
-    before = world.listener()
-    before.start()
-    world.send(before, world.event(1))
-    world.loop.run_for(5)
+    before = world.started()
+    world.send(before, world.event(1), then=5)
     world.loop.do(before.stop())
     away.up = True
-    listener = world.listener(ack="forwarded")
-    listener.start()
-    answers = world.send(listener, world.event(1))
-    world.loop.run_for(5)
+    listener = world.started(ack="forwarded")
+    answers = world.send(listener, world.event(1), then=5)
     assert answers == [502]
     assert (tried(refuses), tried(away)) == (["evt_1"], ["evt_1"])
 
@@ -315,14 +267,11 @@ def test_a_sender_that_comes_late_hears_of_every_target(world: ListenerWorld) ->
 def test_a_sender_whose_wait_is_over_may_come_again(world: ListenerWorld) -> None:
     """`--ack forwarded`: an event that was closed elsewhere, unsent, is answered when it comes."""
     world.target(3001, lambda *_: Reaction("hang"))
-    listener = world.listener(ack="forwarded", concurrency=1)
-    listener.start()
-    world.send(listener, *[world.event(number) for number in range(600)])
-    world.loop.run_for(5)
+    listener = world.started(ack="forwarded", concurrency=1)
+    world.send(listener, *[world.event(number) for number in range(600)], then=5)
     world.replay(listener)
     world.loop.run_for(60)
-    answers = world.send(listener, world.event(599))
-    world.loop.run_for(5)
+    answers = world.send(listener, world.event(599), then=5)
     assert answers == [200]
 
 
@@ -332,11 +281,9 @@ def test_a_crowded_object_is_passed_over(world: ListenerWorld) -> None:
         3001,
         lambda event, _: Reaction("hang") if event.object_id == "ord_slow" else Reaction(),
     )
-    listener = world.listener(ordered=True)
-    listener.start()
+    listener = world.started(ordered=True)
     slow = [world.event(number, "ord_slow") for number in range(700)]
-    world.send(listener, *slow, world.event(1000, "ord_quick"))
-    world.loop.run_for(2)
+    world.send(listener, *slow, world.event(1000, "ord_quick"), then=2)
     assert "evt_1000" in tried(target)
     assert listener.pipeline is not None
     idle = [listener.pipeline.idle]
@@ -352,10 +299,8 @@ def test_a_crowded_object_is_passed_over(world: ListenerWorld) -> None:
 def test_events_that_wait_for_their_turn_wait_in_the_ledger(world: ListenerWorld) -> None:
     """However many events of one object come, memory holds the one whose turn it is."""
     world.target(3001, lambda *_: Reaction("hang"))
-    listener = world.listener(ordered=True)
-    listener.start()
-    world.send(listener, *[world.event(number, "ord_slow") for number in range(2000)])
-    world.loop.run_for(5)
+    listener = world.started(ordered=True)
+    world.send(listener, *[world.event(number, "ord_slow") for number in range(2000)], then=5)
     assert listener.pipeline is not None
     [pump] = listener.pipeline.dispatcher._pumps.values()
     assert len(pump.held) == 1
@@ -365,52 +310,22 @@ def test_targets_that_hang_are_ended_all_at_once(world: ListenerWorld) -> None:
     """R78: six targets cost no more time at the end than one."""
     for port in range(3001, 3007):
         world.target(port, lambda *_: Reaction("hang"))
-    listener = world.listener()
-    listener.start()
-    world.send(listener, world.event(1))
-    world.loop.run_for(1)
+    listener = world.started()
+    world.send(listener, world.event(1), then=1)
     before = world.loop.time()
     assert world.loop.do(listener.stop()) == 1
     assert world.loop.time() - before < 0.9
 
 
-def inbound(number: int) -> InboundEvent:
-    body = b'{"id":"evt_%d"}' % number
-    return InboundEvent(Delivery(body, b"", 1.7e9, read_facts(body)), None, targets=(URL,))
-
-
-def test_one_arrival_that_cannot_be_kept_fails_alone(tmp_path: Path) -> None:
-    """The others of its group are kept; only its sender hears that it was not."""
-    with Database.open(tmp_path / "s" / "state.db", clock=ManualClock()) as state:
-        inbox = SqliteInbox(state, "one")
-        with state.write() as tx:
-            tx.execute(
-                "CREATE TRIGGER odd BEFORE INSERT ON inbox WHEN NEW.event_id = 'evt_2'"
-                " BEGIN SELECT RAISE(ABORT, 'odd'); END"
-            )
-        first, second, third = inbox.store(Batch([inbound(1), inbound(2), inbound(3)]))
-        assert (first, third) == (
-            StoreResult(1, False, False, True),
-            StoreResult(2, False, False, True),
-        )
-        assert isinstance(second, LocalError)
-        assert [row["event_id"] for row in state.rows("SELECT event_id FROM inbox")] == [
-            "evt_1",
-            "evt_3",
-        ]
-
-
 def test_the_sender_of_an_event_that_was_not_kept_is_told(world: ListenerWorld) -> None:
     """Of a group of 32 one is answered 503 and comes again; 31 are answered 200."""
     target = world.target(3001)
-    listener = world.listener()
-    listener.start()
+    listener = world.started()
     with world.state.write() as tx:
         tx.execute(
             "CREATE TRIGGER odd BEFORE INSERT ON inbox WHEN NEW.event_id = 'evt_7'"
             " BEGIN SELECT RAISE(ABORT, 'odd'); END"
         )
-    answers = world.send(listener, *[world.event(number) for number in range(32)])
-    world.loop.run_for(5)
+    answers = world.send(listener, *[world.event(number) for number in range(32)], then=5)
     assert sorted(answers) == [200] * 31 + [503]
     assert len(tried(target)) == 31

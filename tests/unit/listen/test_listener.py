@@ -14,7 +14,6 @@ from support.listening import (
     NOW,
     OK,
     SECRET,
-    Received,
     RunningListener,
     TargetServer,
     event,
@@ -90,73 +89,12 @@ def test_sender_gets_its_answer_in_time_whatever_the_queue(tmp_path: Path) -> No
         assert time.monotonic() - started < patient(1)
 
 
-def test_copies_wait_for_the_first_one(tmp_path: Path) -> None:
-    """R50: under `--ack forwarded` copies that come meanwhile share the first one's outcome."""
-    gate = threading.Event()
-    outcomes = iter([status_line(500), OK])
-
-    def reply(_: Received) -> bytes:
-        gate.wait()
-        return next(outcomes)
-
-    with (
-        TargetServer(reply) as target,
-        listening(tmp_path, target.port, ack="forwarded") as listener,
-    ):
-        for expected in (502, 200):
-            answers: list[int] = []
-            gate.clear()
-            threads = [
-                threading.Thread(target=lambda a=answers: a.append(listener.send(event())))
-                for _ in range(10)
-            ]
-            for thread in threads:
-                thread.start()
-            listener.until(lambda: len(listener.events()) >= 10)
-            gate.set()
-            for thread in threads:
-                thread.join()
-            assert answers == [expected] * 10
-            listener.records.clear()
-    assert len(target.received) == 2
-
-
 def test_ack_received_answers_before_the_target(tmp_path: Path) -> None:
     """R51: by default the answer does not wait for the target."""
     with TargetServer(lambda _: None) as target, listening(tmp_path, target.port) as listener:
         started = time.monotonic()
         assert listener.send(event()) == 200
         assert time.monotonic() - started < patient(1)
-
-
-def test_ordered_keeps_the_order_of_each_object(tmp_path: Path) -> None:
-    """`--ordered`: one at a time for each data.object.id, in the order of arrival."""
-    running: dict[str, int] = {}
-
-    def reply(request: Received) -> bytes:
-        name = json.loads(request.body)["data"]["object"]["id"]
-        running[name] = running.get(name, 0) + 1
-        assert running[name] == 1
-        time.sleep(0.004)
-        running[name] -= 1
-        return OK
-
-    forwarding = ForwardOptions(ordered=True)
-    with (
-        TargetServer(reply) as target,
-        listening(tmp_path, target.port, forwarding=forwarding) as listener,
-    ):
-        with listener.peer() as peer:
-            for number in range(60):
-                body = json.loads(event(number))
-                body["data"]["object"]["id"] = f"ord_{number % 5}"
-                listener.send_on(peer, json.dumps(body).encode())
-        listener.forwards(60)
-    for order in range(5):
-        mine = [int(one.removeprefix("evt_")) for one in target.ids]
-        mine = [number for number in mine if number % 5 == order]
-        assert mine == sorted(mine)
-        assert len(mine) == 12
 
 
 @pytest.mark.parametrize(("mode", "livemode"), [("test", True), ("live", False)])

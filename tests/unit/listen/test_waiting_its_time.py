@@ -19,10 +19,8 @@ def away(world: ListenerWorld) -> tuple[SimTarget, SimListener]:
     """A target that was away while an event came, and the listener that has it."""
     target = world.target(3001)
     target.up = False
-    listener = world.listener()
-    listener.start()
-    world.send(listener, world.event(1))
-    world.loop.run_for(5)
+    listener = world.started()
+    world.send(listener, world.event(1), then=5)
     target.up = True
     return target, listener
 
@@ -44,10 +42,8 @@ def busy_for(times: int) -> tuple[Callable[..., Retries], list[float]]:
 def test_less_than_a_second_of_waiting_is_waited_out(world: ListenerWorld) -> None:
     """`--retry real`: half a second before its time an event is not sent by a restart."""
     target = world.target(3001, lambda _, number: Reaction(status=503 if number == 1 else 200))
-    listener = world.listener(retry="real")
-    listener.start()
-    world.send(listener, world.event(1))
-    world.loop.run_for(59.5)
+    listener = world.started(retry="real")
+    world.send(listener, world.event(1), then=59.5)
     world.loop.do(listener.stop())
     listener.start()
     world.loop.run_for(0.3)
@@ -60,10 +56,8 @@ def test_less_than_a_second_of_waiting_is_waited_out(world: ListenerWorld) -> No
 def test_what_was_due_while_the_machine_slept_is_tried_soon(world: ListenerWorld) -> None:
     """A lid closed over night: an hour's wait is over when it is opened, not an hour later."""
     target = world.target(3001, lambda _, number: Reaction(status=503 if number < 6 else 200))
-    listener = world.listener()
-    listener.start()
-    world.send(listener, world.event(1))
-    world.loop.run_for(700)
+    listener = world.started()
+    world.send(listener, world.event(1), then=700)
     assert len(target.tries) == 5  # the next one is to come in an hour
     awake = world.now
     with patch.object(world, "now", lambda: awake() + 8 * 3600):
@@ -74,13 +68,11 @@ def test_what_was_due_while_the_machine_slept_is_tried_soon(world: ListenerWorld
 def test_what_is_handed_over_is_not_read_from_the_ledger(world: ListenerWorld) -> None:
     """The newest event goes to its target from memory where nothing older is ready."""
     target = world.target(3001)
-    listener = world.listener()
-    listener.start()
+    listener = world.started()
     world.loop.run_for(0.1)
     read: list[int] = []
     with patch.object(SqliteInbox, "due", lambda *_: read.append(1)):
-        world.send(listener, *[world.event(number) for number in range(40)])
-        world.loop.run_for(0.9)
+        world.send(listener, *[world.event(number) for number in range(40)], then=0.9)
     assert len(tried(target)) == 40
     assert read == []
 
@@ -125,10 +117,8 @@ def test_what_one_target_refused_is_told_although_the_other_has_passed_it_over(
         3002,
         lambda event, _: Reaction(status=422 if event is crowd[-1] else 200, delay=0.0001),
     )
-    listener = world.listener(ordered=True, ack="forwarded")
-    listener.start()
-    world.send(listener, *crowd)
-    world.loop.run_for(1.9)
+    listener = world.started(ordered=True, ack="forwarded")
+    world.send(listener, *crowd, then=1.9)
     assert tried(slow) == ["evt_0"]
     assert tried(quick)[-1] == "evt_699"  # it has ended there, and is passed over at the other
     world.loop.run_for(6)
@@ -143,10 +133,8 @@ def test_a_passed_over_event_that_is_closed_elsewhere_leaves_nothing_behind(
     """`--ordered`: hundreds of events that a replay has sent are not pending, now or at the end."""
     crowd = [world.event(number, "ord_same") for number in range(700)]
     target = world.target(3001, lambda *_: Reaction("hang"))
-    listener = world.listener(ordered=True)
-    listener.start()
-    world.send(listener, *crowd)
-    world.loop.run_for(2)
+    listener = world.started(ordered=True)
+    world.send(listener, *crowd, then=2)
     world.replay(listener, *crowd[1:])
     target.script = lambda *_: Reaction()
     world.loop.run_for(60)

@@ -49,55 +49,43 @@ def test_reply_of_a_target_is_answered_as_agreed(
     assert (status_for_sender(reply), status_for_group(reply)) == (sender, group)
 
 
-def in_loop(story: Callable[[Callable[[float], None]], None]) -> None:
-    """Runs a story in a loop of its own whose time the story moves on."""
-    loop = asyncio.new_event_loop()
+def stopped_time() -> Callable[[float], None]:
+    """Stops the time of the running loop; gives what moves it on."""
     now = [0.0]
-    loop.time = lambda: now[0]  # type: ignore[method-assign]
+    asyncio.get_running_loop().time = lambda: now[0]  # type: ignore[method-assign]
 
     def pass_by(seconds: float) -> None:
         now[0] += seconds
 
-    async def whole() -> None:
-        story(pass_by)
-
-    try:
-        loop.run_until_complete(whole())
-    finally:
-        loop.close()
+    return pass_by
 
 
 @pytest.mark.parametrize(("before", "after"), [([], 502), ([200], 502), ([None], 504)])
-def test_failure_before_anybody_waited_is_no_success(before: list[int | None], after: int) -> None:
+async def test_failure_before_anybody_waited_is_no_success(
+    before: list[int | None], after: int
+) -> None:
     """R51: it turns a 200 into 502, and no worse answer into a better one."""
-
-    def story(pass_by: Callable[[float], None]) -> None:
-        pending_acks = PendingAcks()
-        heard: list[int] = []
-        pending_acks.start(KEY, heard.append)
-        pending_acks.note_stored(7, KEY)
-        for status in before:
-            pending_acks.note_reply(7, trouble("timeout") if status is None else said(status))
-        pending_acks.note_ended(7, taken=False)
-        assert heard == [after]
-
-    in_loop(story)
+    pending_acks = PendingAcks()
+    heard: list[int] = []
+    pending_acks.start(KEY, heard.append)
+    pending_acks.note_stored(7, KEY)
+    for status in before:
+        pending_acks.note_reply(7, trouble("timeout") if status is None else said(status))
+    pending_acks.note_ended(7, taken=False)
+    assert heard == [after]
 
 
-def test_one_whose_time_is_over_is_not_joined() -> None:
+async def test_one_whose_time_is_over_is_not_joined() -> None:
     """R51: after exactly eight seconds nobody waits any more; before, there is time left."""
-
-    def story(pass_by: Callable[[float], None]) -> None:
-        pending_acks = PendingAcks()
-        first, second, third = list[int](), list[int](), list[int]()
-        pending_acks.start(KEY, first.append)
-        assert pending_acks.seconds_left(KEY) == FORWARD_SECONDS == 8.0
-        pass_by(7.75)
-        assert pending_acks.join(KEY, second.append)
-        assert pending_acks.seconds_left(KEY) == 0.25
-        assert (first, second) == ([], [])
-        pass_by(0.25)
-        assert not pending_acks.join(KEY, third.append)
-        assert (first, second, third) == ([504], [504], [])
-
-    in_loop(story)
+    pass_by = stopped_time()
+    pending_acks = PendingAcks()
+    first, second, third = list[int](), list[int](), list[int]()
+    pending_acks.start(KEY, first.append)
+    assert pending_acks.seconds_left(KEY) == FORWARD_SECONDS == 8.0
+    pass_by(7.75)
+    assert pending_acks.join(KEY, second.append)
+    assert pending_acks.seconds_left(KEY) == 0.25
+    assert (first, second) == ([], [])
+    pass_by(0.25)
+    assert not pending_acks.join(KEY, third.append)
+    assert (first, second, third) == ([504], [504], [])

@@ -64,8 +64,7 @@ def test_what_came_over_night_verifies_in_the_morning(signs: str) -> None:
     object.__setattr__(listener.plan, "signs", signs)
     listener.start()
     events = [world.event(number) for number in range(20)]
-    world.send(listener, *events)
-    world.loop.run_for(5)
+    world.send(listener, *events, then=5)
     world.loop.do(listener.stop())
     listener.start()
     world.loop.run_for(1200)  # four times as long as a handler takes it

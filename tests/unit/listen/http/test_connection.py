@@ -4,8 +4,9 @@ import asyncio
 import select
 import socket
 import time
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn
 
@@ -87,144 +88,104 @@ def test_request_that_a_new_connection_swallowed_is_a_recorded_attempt(tmp_path:
 
 
 @pytest.mark.parametrize(("last", "status"), [(OK, 200), (b"", None)], ids=["taken", "closed"])
-def test_both_requests_of_an_exchange_are_counted(last: bytes, status: int | None) -> None:
+async def test_both_requests_of_an_exchange_are_counted(last: bytes, status: int | None) -> None:
     """R124: what comes after it says how often the target may have had the event."""
-
-    async def talk(port: int) -> list[TargetReply]:
-        link = TargetConnection(targets.Target.parse(str(port)))
-        replies: asyncio.Queue[TargetReply] = asyncio.Queue()
-        heard = []
-        for _ in range(2):
-            link.exchange(REQUEST, 5.0, replies.put_nowait, lambda: REQUEST)
-            heard.append(await replies.get())
-        link.close()
-        return heard
-
     with closing([OK, b"", last]) as target:
-        first, second = asyncio.run(talk(target.port))
-    assert [(one.status, one.sent) for one in (first, second)] == [(200, 1), (status, 2)]
-
-
-class MovedLoop(asyncio.SelectorEventLoop):
-    """A loop whose time can be moved on."""
-
-    moved = 0.0
-
-    def time(self) -> float:
-        return super().time() + self.moved
-
-
-def test_kept_connection_that_closes_after_a_while_is_a_recorded_attempt() -> None:
-    """R124: it was not idle, and another program may have had the event taken meanwhile."""
-
-    async def talk(server: socket.socket) -> TargetReply:
-        loop = asyncio.get_running_loop()
-        assert isinstance(loop, MovedLoop)
-        link = TargetConnection(targets.Target.parse(str(server.getsockname()[1])))
-        replies: asyncio.Queue[TargetReply] = asyncio.Queue()
-        exchange(link, replies.put_nowait)
-        peer = await accept(server)
-        await answer(peer)
-        await replies.get()
-        link.exchange(REQUEST, 5.0, replies.put_nowait, lambda: REQUEST)
-        loop.moved = 1.5
-        peer.close()
-        reply = await replies.get()
+        link = Link(target.port)
+        for expected in ((200, 1), (status, 2)):
+            reply = await link.exchange(again=True)
+            assert (reply.status, reply.sent) == expected
         link.close()
-        return reply
 
-    with (
-        socket.create_server(("127.0.0.1", 0)) as server,
-        asyncio.Runner(loop_factory=MovedLoop) as runner,
-    ):
-        reply = runner.run(talk(server))
+
+class Link:
+    """A connection to a target, and what is heard of it."""
+
+    def __init__(self, port: int) -> None:
+        self._connection = TargetConnection(targets.Target.parse(str(port)))
+        self._replies: asyncio.Queue[TargetReply] = asyncio.Queue()
+        self.close = self._connection.close
+
+    def send(self, limit: float = 5.0, *, again: bool = False) -> None:
+        once_more = (lambda: REQUEST) if again else None
+        self._connection.exchange(REQUEST, limit, self._replies.put_nowait, once_more)
+
+    async def heard(self) -> TargetReply:
+        return await self._replies.get()
+
+    async def exchange(self, limit: float = 5.0, *, again: bool = False) -> TargetReply:
+        self.send(limit, again=again)
+        return await self.heard()
+
+
+@dataclass
+class Kept:
+    """A link that is kept open after an exchange, with the server that it leads to."""
+
+    server: socket.socket
+    link: Link
+    peer: socket.socket
+
+
+@asynccontextmanager
+async def kept() -> AsyncIterator[Kept]:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        link = Link(server.getsockname()[1])
+        link.send()
+        with await accept(server) as peer:
+            await answer(peer)
+            assert (await link.heard()).status == 200
+            yield Kept(server, link, peer)
+            link.close()
+
+
+async def test_kept_connection_that_closes_after_a_while_is_a_recorded_attempt() -> None:
+    """R124: it was not idle, and another program may have had the event taken meanwhile."""
+    async with kept() as one:
+        one.link.send(again=True)
+        loop = asyncio.get_running_loop()
+        now = loop.time
+        loop.time = lambda: now() + 1.5  # type: ignore[method-assign]
+        one.peer.close()
+        reply = await one.link.heard()
     assert (reply.status, reply.trouble, reply.sent) == (None, "closed", 1)
 
 
-def exchange(link: TargetConnection, heard: Callable[[TargetReply], None]) -> None:
-    link.exchange(REQUEST, 5.0, heard)
-
-
-def test_connection_that_ended_unnoticed_gets_not_one_byte() -> None:
+async def test_connection_that_ended_unnoticed_gets_not_one_byte() -> None:
     """The end has come but the loop has not seen it: the request goes over a new connection."""
-
-    async def talk(server: socket.socket) -> tuple[bytes, bytes]:
-        link = TargetConnection(targets.Target.parse(str(server.getsockname()[1])))
-        replies: asyncio.Queue[TargetReply] = asyncio.Queue()
-        exchange(link, replies.put_nowait)
-        first = await accept(server)
-        await answer(first)
-        assert (await replies.get()).status == 200
-        first.shutdown(socket.SHUT_WR)  # no await follows: only the system knows of it
-        exchange(link, replies.put_nowait)
-        second = await accept(server)
-        written = await answer(second)
-        assert (await replies.get()).status == 200
-        unread = first.recv(4096)
-        for one in (first, second):
-            one.close()
-        link.close()
-        return unread, written
-
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        unread, written = asyncio.run(talk(server))
-    assert unread == b""
-    assert written == REQUEST
+    async with kept() as one:
+        one.peer.shutdown(socket.SHUT_WR)  # no await follows: only the system knows of it
+        one.link.send()
+        with await accept(one.server) as second:
+            assert await answer(second) == REQUEST
+            assert (await one.link.heard()).status == 200
+        assert one.peer.recv(4096) == b""
 
 
 @pytest.mark.parametrize("polls", [True, False], ids=["poll", "as_on_windows"])
-def test_connection_with_an_answer_to_nothing_is_left(
+async def test_connection_with_an_answer_to_nothing_is_left(
     polls: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What came unasked must not be taken for the answer to the next request."""
     if not polls:
         monkeypatch.delattr(select, "poll")
-
-    async def talk(server: socket.socket) -> int | None:
-        link = TargetConnection(targets.Target.parse(str(server.getsockname()[1])))
-        replies: asyncio.Queue[TargetReply] = asyncio.Queue()
-        exchange(link, replies.put_nowait)
-        first = await accept(server)
-        await answer(first)
-        await replies.get()
-        first.sendall(b"HTTP/1.1 418 Teapot\r\nContent-Length: 0\r\n\r\n")
-        exchange(link, replies.put_nowait)
-        second = await accept(server)
-        await answer(second)
-        status = (await replies.get()).status
-        for one in (first, second):
-            one.close()
-        link.close()
-        return status
-
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        assert asyncio.run(talk(server)) == 200
+    async with kept() as one:
+        one.peer.sendall(b"HTTP/1.1 418 Teapot\r\nContent-Length: 0\r\n\r\n")
+        one.link.send()
+        with await accept(one.server) as second:
+            await answer(second)
+            assert (await one.link.heard()).status == 200
 
 
-def test_deadlines_hold_for_each_exchange_of_a_link() -> None:
+async def test_deadlines_hold_for_each_exchange_of_a_link() -> None:
     """One timer serves many exchanges; a shorter limit than the last one's is kept too."""
-
-    async def talk(server: socket.socket) -> list[float]:
-        loop = asyncio.get_running_loop()
-        link = TargetConnection(targets.Target.parse(str(server.getsockname()[1])))
-        replies: asyncio.Queue[TargetReply] = asyncio.Queue()
-        exchange(link, replies.put_nowait)
-        peer = await accept(server)
-        await answer(peer)
-        await replies.get()
-        waited = []
+    loop = asyncio.get_running_loop()
+    waited = []
+    async with kept() as one:
         for limit in (0.2, 0.1, 0.3):
             started = loop.time()
-            link.exchange(REQUEST, limit, replies.put_nowait)
-            reply = await replies.get()
-            assert reply.trouble == "timeout"
+            assert (await one.link.exchange(limit)).trouble == "timeout"
             waited.append(loop.time() - started - limit)
-        peer.close()
-        link.close()
-        return waited
-
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        waited = asyncio.run(talk(server))
     assert all(-0.002 <= late < patient(0.5) for late in waited), waited
 
 
@@ -249,13 +210,12 @@ async def answer(peer: socket.socket) -> bytes:
     return await asyncio.to_thread(read)
 
 
-def test_answer_that_comes_as_the_wait_is_cancelled_is_let_go() -> None:
+async def test_answer_that_comes_as_the_wait_is_cancelled_is_let_go() -> None:
     """A signal cancels the wait in the very pass of the loop in which the answer is read."""
     troubles: list[dict[str, object]] = []
-
-    async def talk(target: TargetServer) -> None:
-        loop = asyncio.get_running_loop()
-        loop.set_exception_handler(lambda _, context: troubles.append(context))
+    loop = asyncio.get_running_loop()
+    loop.set_exception_handler(lambda _, context: troubles.append(context))
+    with TargetServer() as target:
         link = TargetConnection(targets.Target.parse(str(target.port)))
         waiting = loop.create_task(exchange_once(link, REQUEST, 5.0))
         tell = link._report
@@ -267,21 +227,16 @@ def test_answer_that_comes_as_the_wait_is_cancelled_is_let_go() -> None:
         link._report = cancelled_first  # type: ignore[method-assign]
         with pytest.raises(asyncio.CancelledError):
             await waiting
-
-    with TargetServer() as target:
-        asyncio.run(talk(target))
+        await asyncio.sleep(0)
     assert troubles == []
 
 
-def test_a_bug_in_a_link_is_the_end_of_its_exchange() -> None:
+async def test_a_bug_in_a_link_is_the_end_of_its_exchange() -> None:
     """R121: told as a connection that closed, so that the lane is free and the event is retried."""
 
     async def broken(*_: object) -> NoReturn:
         raise KeyError("a bug")
 
-    async def talk() -> TargetReply:
-        link = TargetConnection(targets.Target.parse("9"), connect=broken)
-        return await exchange_once(link, REQUEST, 5.0)
-
-    reply = asyncio.run(talk())
+    link = TargetConnection(targets.Target.parse("9"), connect=broken)
+    reply = await exchange_once(link, REQUEST, 5.0)
     assert (reply.trouble, reply.error, reply.status) == ("closed", "a bug in svc ended it", None)

@@ -13,9 +13,7 @@ from support.clocks import ManualClock
 from support.kills.killable import child, resident
 from support.listening import (
     NOW,
-    OK,
     SECRET,
-    Received,
     TargetServer,
     attempt,
     delivery,
@@ -24,12 +22,10 @@ from support.listening import (
     listening,
     outcomes,
     status,
-    status_line,
     talk,
 )
 from support.suite.patience import patient
 from svc.errors import LocalError
-from svc.listen.forward.pump import ForwardOptions
 from svc.listen.inbox.history import InboxFilter, InboxHistory, InboxScope
 from svc.listen.inbox.interfaces import Batch, InboundEvent, Position, StoreResult, TargetRest
 from svc.listen.inbox.listeners import list_listeners
@@ -93,15 +89,6 @@ def test_copies_are_known_before_and_after_their_ids_are_listed(state: Database)
         seqs = [entry and entry.seq for entry in map(events.find, [f"evt_{number}", "evt_1"])]
         assert seqs == [2 * number, 2]
     assert 0 < state.rows("SELECT COUNT(*) AS n FROM event_ids")[0]["n"] <= 18
-
-
-def test_store_settles_before_it_looks_for_copies(state: Database) -> None:
-    """A copy that arrives in the batch that notes the failure of its event is taken for new."""
-    inbox = SqliteInbox(state, "one", retake_failed=True)
-    inbox.store(Batch([inbound(1)]))
-    [kept] = inbox.store(Batch([inbound(1)], ended([1], "failed")))
-    assert kept == StoreResult(1, duplicate=False, again=True, open=True)
-    assert outcomes(state) == [None]
 
 
 def test_what_a_replay_had_taken_stays_taken(state: Database) -> None:
@@ -352,66 +339,6 @@ def test_a_huge_batch_is_stored(state: Database) -> None:
     assert set(outcomes(state)) == {"failed"}
 
 
-def test_50_copies_at_once_are_forwarded_once(tmp_path: Path) -> None:
-    """R50: all copies are answered 200, one is forwarded, the rest are marked."""
-    answers: list[int] = []
-    with TargetServer() as target, listening(tmp_path, target.port) as listener:
-        senders = [
-            threading.Thread(target=lambda: answers.append(listener.send(event())))
-            for _ in range(50)
-        ]
-        for sender in senders:
-            sender.start()
-        for sender in senders:
-            sender.join()
-        heard = listener.events(50)
-        listener.forwards(1)
-        summary = listener.stop()
-    assert answers == [200] * 50
-    assert [one.duplicate for one in heard].count(False) == 1
-    assert len(target.received) == 1
-    assert summary.duplicates == 49
-
-
-def test_a_target_that_has_an_event_does_not_get_it_again(tmp_path: Path) -> None:
-    """A restart resumes at the target that is missing, not at the one that has taken the event."""
-    with (
-        TargetServer() as one,
-        TargetServer(lambda _: None) as two,
-        listening(tmp_path, one.port, two.port) as listener,
-    ):
-        listener.send(event())
-        listener.forwards(1)
-        listener.until(lambda: len(two.received) == 1)
-        two_port = two.port
-    with TargetServer(port=two_port) as two, TargetServer(port=one.port) as again:
-        with listening(tmp_path, again.port, two.port) as listener:
-            listener.forwards(1)
-        assert (again.ids, two.ids) == ([], ["evt_1"])
-
-
-@pytest.mark.slow
-def test_memory_holds_a_window_only(tmp_path: Path) -> None:
-    """More events than the window holds wait in the inbox and arrive in order all the same."""
-    gate = threading.Event()
-
-    def reply(_: Received) -> bytes:
-        gate.wait(20)
-        return OK
-
-    with (
-        TargetServer(reply) as target,
-        listening(tmp_path, target.port, forwarding=ForwardOptions(1)) as listener,
-    ):
-        bodies = [event(number) for number in range(900)]
-        with listener.peer() as peer:
-            for body in bodies:
-                assert listener.send_on(peer, body) == 200
-        gate.set()
-        listener.forwards(900)
-        assert target.ids == [f"evt_{number}" for number in range(900)]
-
-
 def test_a_store_that_fails_is_not_acknowledged(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -437,11 +364,6 @@ def test_a_store_that_fails_is_not_acknowledged(
         assert len(target.received) == 1
 
 
-def slowly(_: Received) -> bytes:
-    time.sleep(0.01)
-    return OK
-
-
 def test_unverified_events_are_not_kept(tmp_path: Path) -> None:
     """R46, R49: what does not verify leaves no trace in the inbox."""
     with listening(tmp_path) as listener:
@@ -449,20 +371,6 @@ def test_unverified_events_are_not_kept(tmp_path: Path) -> None:
         listener.rejected(1)
     with Database.open(tmp_path / "state" / "state.db", clock=ManualClock(NOW)) as state:
         assert state.rows("SELECT 1 FROM inbox UNION SELECT 1 FROM payloads") == []
-
-
-def test_failed_forward_is_remembered_as_failed(tmp_path: Path) -> None:
-    """An event that the target refused is closed as failed, with its attempt, for `inbox --failed`."""
-    with (
-        TargetServer(lambda _: status_line(418)) as target,
-        listening(tmp_path, target.port) as listener,
-    ):
-        listener.send(event())
-        listener.forwards(1)
-    with Database.open(tmp_path / "state" / "state.db", clock=ManualClock(NOW)) as state:
-        assert outcomes(state) == ["failed"]
-        [row] = state.rows("SELECT status, attempt, target FROM forwards")
-    assert row == {"status": 418, "attempt": 1, "target": f"http://localhost:{target.port}"}
 
 
 @pytest.mark.slow(seconds=8)
@@ -583,7 +491,7 @@ def test_reading_of_a_log_begins_where_it_is_told_to(state: Database) -> None:
 
 
 def test_two_copies_of_a_failed_event_take_it_up_once(state: Database) -> None:
-    """`--ack forwarded`: the first of them is the new try, and the second waits with it."""
+    """`--ack forwarded`: also in the batch that notes its failure; the second waits with it."""
     inbox = SqliteInbox(state, "one", retake_failed=True)
     inbox.store(Batch([inbound(1)]))
     kept = inbox.store(Batch([inbound(1), inbound(1)], ended([1], "failed")))
@@ -592,3 +500,4 @@ def test_two_copies_of_a_failed_event_take_it_up_once(state: Database) -> None:
         StoreResult(1, duplicate=True, again=False, open=True),
     ]
     assert state.rows("SELECT copies FROM inbox") == [{"copies": 1}]
+    assert outcomes(state) == [None]

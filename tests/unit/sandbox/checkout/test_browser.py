@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from support.browsing import needs_chromium
+from support.browsing import needs_chromium, visit_stranger
 from unit.sandbox.checkout.shop import Shop
 from unit.sandbox.checkout.windows import (
     PHONE,
@@ -175,15 +175,6 @@ def test_every_language_fits_a_small_phone(shop: Shop, path: Any, open_page: Ope
 
 
 # --- other sites ------------------------------------------------------------------------------
-
-
-def visit_stranger(page: Page, content: str) -> None:
-    """Opens a page of somebody else's, which needs no network to be there."""
-    page.route(
-        "http://stranger.example/",
-        lambda route: route.fulfill(content_type="text/html", body=content),
-    )
-    page.goto("http://stranger.example/")
 
 
 @pytest.mark.slow

@@ -1,20 +1,17 @@
 """Windows of a real Chromium on the checkout, and what is measured in them."""
 
-from collections.abc import Callable, Iterator
-from typing import Any, Literal
+from collections.abc import Iterator
+from typing import Literal
 
 import pytest
-from playwright.sync_api import Browser, ConsoleMessage, Page, ViewportSize
+from playwright.sync_api import Browser
 
-from support.browsing import browser
+from support.browsing import DESKTOP, PHONE, Open, browser, complaints, windows
 from unit.sandbox.checkout.shop import Shop
 
-__all__ = ["browser", "complaints", "open_page"]  # fixtures
+__all__ = ["DESKTOP", "PHONE", "Open", "browser", "complaints", "open_page"]
 
-PHONE: ViewportSize = {"width": 360, "height": 740}
-DESKTOP: ViewportSize = {"width": 1280, "height": 800}
 SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
-Open = Callable[..., Page]
 
 # Contrast of every visible text with what lies behind it, and of every field's edge (WCAG 2.1,
 # 1.4.3 and 1.4.11).
@@ -69,33 +66,8 @@ TARGETS = """
 
 
 @pytest.fixture
-def complaints() -> list[str]:
-    """What the browser wrote into its console; at the end of a test there must be nothing."""
-    return []
-
-
-@pytest.fixture
 def open_page(browser: Browser, shop: Shop, complaints: list[str]) -> Iterator[Open]:
-    """Opens an address in a window of its own, which nothing may complain about."""
-    contexts = []
-
-    def note(message: ConsoleMessage) -> None:
-        # A decline is answered with 402 and a gap with 400; Chromium notes that of any page.
-        if "the server responded with a status of 40" not in message.text:
-            complaints.append(message.text)
-
-    def opened(path: str = "", *, size: ViewportSize = DESKTOP, **options: Any) -> Page:
-        context = browser.new_context(base_url=shop.url, viewport=size, locale="en-GB", **options)
-        contexts.append(context)
-        page = context.new_page()
-        page.set_default_timeout(60_000)
-        page.on("console", note)
-        page.on("pageerror", lambda error: complaints.append(str(error)))
-        if path:
-            page.goto(path)
-        return page
-
-    yield opened
-    for context in contexts:
-        context.close()
-    assert complaints == []
+    """Opens an address; a decline is answered with 402 and a gap with 400, which Chromium notes."""
+    passed = "the server responded with a status of 40"
+    with windows(browser, shop.url, complaints, passed) as opened:
+        yield opened
