@@ -32,6 +32,7 @@ from svc.signature import header_value
 ORIGIN = "https://api.example.com"
 OWN = "whsec_test_9zzN7cPq2LrTxVb9KdYhWm3"
 KEY = "logkey_" + "k" * 43
+_CLOCK = SystemClock()
 
 
 def address_of(running: Servers, name: str = "shop") -> LogAddress:
@@ -106,6 +107,19 @@ class FromLog(RunningListener):
         return self._make(self.inbox)
 
 
+def _sign(headers: bytes, body: bytes) -> tuple[bytes, bool]:
+    return sign_anew(headers, body, [OWN], _CLOCK.now()), False
+
+
+@contextmanager
+def _at_work(listener: FromLog) -> Iterator[FromLog]:
+    listener.start()
+    try:
+        yield listener
+    finally:
+        listener.stop()
+
+
 @contextmanager
 def laptop(
     running: Servers,
@@ -117,12 +131,7 @@ def laptop(
     **told: Any,
 ) -> Iterator[FromLog]:
     """A listener with a position of its own; it begins where the log begins."""
-    clock = SystemClock()
-
-    def signs(headers: bytes, body: bytes) -> tuple[bytes, bool]:
-        return sign_anew(headers, body, [OWN], clock.now()), False
-
-    plan = replace(plan_for(*forward_to, signs=signs), **told)
+    plan = replace(plan_for(*forward_to, signs=_sign), **told)
     with connect(running, credentials) as connection:
 
         def make(inbox: SqliteInbox) -> OpenSource:
@@ -130,14 +139,10 @@ def laptop(
                 inbox.begin_at(Position(0, ""))
             cursor = log_cursor.Cursor(name, "test", trust_in(running), filters)
             place = log_cursor.Place(inbox.position, inbox.begin_at)
-            return partial(log_cursor.CursorSource, connection, cursor, place, clock)
+            return partial(log_cursor.CursorSource, connection, cursor, place, _CLOCK)
 
-        listener = FromLog(folder, plan, make)
-        listener.start()
-        try:
+        with _at_work(FromLog(folder, plan, make)) as listener:
             yield listener
-        finally:
-            listener.stop()
 
 
 @contextmanager
@@ -145,12 +150,7 @@ def job(
     running: Servers, folder: Path, *forward_to: str | int, credentials: str = "", **told: Any
 ) -> Iterator[FromLog]:
     """One of those who share the queue `ci`."""
-    clock = SystemClock()
-
-    def signs(headers: bytes, body: bytes) -> tuple[bytes, bool]:
-        return sign_anew(headers, body, [OWN], clock.now()), False
-
-    plan = plan_for(*forward_to, signs=signs, ack="forwarded", verdict=status_for_group)
+    plan = plan_for(*forward_to, signs=_sign, ack="forwarded", verdict=status_for_group)
     plan = replace(plan, **{"forwarding": ForwardOptions(retry="off"), **told})
     with connect(running, credentials) as connection:
         queue = group.ConsumerGroup("ci", "test", plan.forwarding.concurrency, trust_in(running))
@@ -158,14 +158,10 @@ def job(
 
         def make(inbox: SqliteInbox) -> OpenSource:
             inbox.hand_back()
-            return partial(group.GroupSource, connection, queue, plan.routes.targets, clock)
+            return partial(group.GroupSource, connection, queue, plan.routes.targets, _CLOCK)
 
-        listener = FromLog(folder, plan, make)
-        listener.start()
-        try:
+        with _at_work(FromLog(folder, plan, make)) as listener:
             yield listener
-        finally:
-            listener.stop()
 
 
 def wait_for(true: Callable[[], bool], seconds: float = WAIT_SECONDS) -> None:

@@ -133,10 +133,8 @@ async def test_clock_is_shown_set_and_advanced(lab: Lab) -> None:
         assert (await api.post("/clock", mode="realtime"))["mode"] == "realtime"
 
 
-async def test_an_advance_can_be_watched_and_is_the_only_one(
-    lab: Lab, receiver: "ScriptedReceiver"
-) -> None:
-    """While a receiver keeps it waiting the clock says where it goes; a second one is refused."""
+def hold(receiver: ScriptedReceiver) -> tuple[asyncio.Event, asyncio.Event]:
+    """What lets a receiver answer, and what says that it was asked."""
     gate, asked = asyncio.Event(), asyncio.Event()
 
     async def answer(writer: asyncio.StreamWriter) -> None:
@@ -144,6 +142,14 @@ async def test_an_advance_can_be_watched_and_is_the_only_one(
         await after(gate, answer_with(200))(writer)
 
     receiver.answers = [answer]
+    return gate, asked
+
+
+async def test_an_advance_can_be_watched_and_is_the_only_one(
+    lab: Lab, receiver: "ScriptedReceiver"
+) -> None:
+    """While a receiver keeps it waiting the clock says where it goes; a second one is refused."""
+    gate, asked = hold(receiver)
     async with controls(lab) as api, receiver.listening():
         await api.engine.run("test", add_endpoint(receiver.url))
         await api.engine.run("test", emit_paid)
@@ -167,13 +173,7 @@ async def test_an_advance_can_be_watched_and_is_the_only_one(
 
 async def test_an_advance_ends_with_its_asker(lab: Lab, receiver: ScriptedReceiver) -> None:
     """Nobody waits any more: the clock stays where it is, and the attempt under way is kept."""
-    gate, asked = asyncio.Event(), asyncio.Event()
-
-    async def answer(writer: asyncio.StreamWriter) -> None:
-        asked.set()
-        await after(gate, answer_with(200))(writer)
-
-    receiver.answers = [answer]
+    gate, asked = hold(receiver)
     async with receiver.listening(), lab.running() as engine:
         await engine.run("test", add_endpoint(receiver.url))
         await engine.run("test", emit_paid)
@@ -194,13 +194,7 @@ async def test_a_reset_waits_for_no_advance(
     lab: Lab, receiver: ScriptedReceiver, *, state: bool
 ) -> None:
     """A receiver hangs: the advance ends at once and says why, and nothing of it is seen later."""
-    asked = asyncio.Event()
-
-    async def hang(writer: asyncio.StreamWriter) -> None:
-        asked.set()
-        await asyncio.Event().wait()
-
-    receiver.answers = [hang]
+    _, asked = hold(receiver)
     async with controls(lab) as api, receiver.listening():
         await api.engine.run("test", add_endpoint(receiver.url))
         kept = await export(api.engine)
@@ -238,13 +232,7 @@ async def test_a_clock_that_another_turns_is_not_stopped(
     lab: Lab, receiver: ScriptedReceiver
 ) -> None:
     """What is refused changes nothing."""
-    gate, asked = asyncio.Event(), asyncio.Event()
-
-    async def answer(writer: asyncio.StreamWriter) -> None:
-        asked.set()
-        await after(gate, answer_with(200))(writer)
-
-    receiver.answers = [answer]
+    gate, asked = hold(receiver)
     async with controls(lab, frozen=False) as api, receiver.listening():
         await api.engine.run("test", add_endpoint(receiver.url))
         await api.engine.run("test", emit_paid)
