@@ -16,11 +16,10 @@ from pathlib import Path
 import pytest
 
 from support.clocks import ManualClock
-from support.listening import NOW, SECRET, TargetServer, ended, event
+from support.listening import NOW, SECRET, TargetServer, arrival, ended, event
 from support.running import Sandbox
-from svc.listen.inbox.interfaces import Batch, InboundEvent
+from svc.listen.inbox.interfaces import Batch
 from svc.listen.inbox.sqlite import SqliteInbox
-from svc.listen.verify.verify import Delivery, read_facts
 from svc.state import Database
 from svc.system.signals import STOPPING
 
@@ -44,10 +43,9 @@ def home(isolated: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A home with one event in its inbox, and the secret of its endpoint."""
     monkeypatch.setenv("SVC_BASE_URL", ORIGIN)
     with Database.open(isolated / "state" / "state.db", clock=ManualClock(NOW)) as state:
-        body = event(1)
-        taken = Delivery(body, b"Content-Type: application/json\r\n", NOW, read_facts(body))
+        taken = arrival(event(1), b"Content-Type: application/json\r\n", targets=("http://a",))
         inbox = SqliteInbox(state, "one")
-        inbox.store(Batch([InboundEvent(taken, None, targets=("http://a",))]))
+        inbox.store(Batch([taken]))
         inbox.store(Batch(attempts=ended([1], "failed")))
         with state.write() as tx:
             tx.execute(

@@ -14,13 +14,14 @@ from support.clocks import ManualClock
 from support.serving import free_port
 from support.suite.patience import WAIT_SECONDS, until
 from svc.clock import Clock
-from svc.listen.inbox.interfaces import ForwardAttempt, ForwardVerdict, Inbox
+from svc.listen.inbox.interfaces import ForwardAttempt, ForwardVerdict, InboundEvent, Inbox
 from svc.listen.inbox.sqlite import open_inbox
 from svc.listen.listener import Listener, OpenSource
 from svc.listen.output_records import EventReceived, Forwarded, ListenerRecord, Rejected, Summary
 from svc.listen.plan import ListenerPlan
 from svc.listen.receiver.server import bind
 from svc.listen.routes import Routes
+from svc.listen.verify.verify import Delivery, read_facts
 from svc.signature import header_value
 from svc.state import Database
 
@@ -61,6 +62,13 @@ def delivery(body: bytes, *, now: int = NOW, secret: str = SECRET, **headers: st
     fields |= {name.replace("_", "-"): value for name, value in headers.items()}
     lines = "".join(f"{name}: {value}\r\n" for name, value in fields.items() if value)
     return f"POST {PATH} HTTP/1.1\r\n{lines}\r\n".encode("latin-1") + body
+
+
+def arrival(
+    body: bytes, lines: bytes = b"", at: float = NOW, outcome: Any = None, **more: Any
+) -> InboundEvent:
+    """An event as an inbox is given it, with these lines of headers."""
+    return InboundEvent(Delivery(body, lines, at, read_facts(body)), outcome, **more)
 
 
 def talk(port: int, data: bytes, *, seconds: float = WAIT_SECONDS) -> bytes:

@@ -12,7 +12,7 @@ import pytest
 from support.absence import holding
 from support.clocks import ManualClock
 from support.listeners import Listen, Pay
-from support.listening import NOW, TargetServer, ended, event
+from support.listening import TargetServer, arrival, ended, event
 from support.running import Sandbox, Svc
 from support.suite.patience import until
 from svc.api_keys import fingerprint
@@ -37,7 +37,6 @@ from svc.listen.inbox.listeners import (
 from svc.listen.inbox.sqlite import SqliteInbox
 from svc.listen.names import Listening
 from svc.listen.receiver.server import make_path
-from svc.listen.verify.verify import Delivery, read_facts
 from svc.state import Database
 
 EVENTS = ("order.paid",)
@@ -177,14 +176,13 @@ def test_listener_is_claimed_by_its_targets_or_by_what_it_has_left(tmp_path: Pat
 
 def waiting_for(target: str, number: int) -> InboundEvent:
     """An event that a target is to get."""
-    body = event(number)
-    return InboundEvent(Delivery(body, b"", NOW, read_facts(body)), None, targets=(target,))
+    return arrival(event(number), targets=(target,))
 
 
 def test_inbox_that_begins_anew_keeps_what_it_has(tmp_path: Path) -> None:
     """After a reset known ids are new; old events stay, to be sent again under today's secret."""
     listening = Listening("http://a", "default", "test", "local", EVENTS)
-    batch = Batch([InboundEvent(Delivery(event(1), b"", NOW, read_facts(event(1))), "unrouted")])
+    batch = Batch([arrival(event(1), outcome="unrouted")])
     with (
         Database.open(tmp_path / "s" / "state.db", clock=ManualClock()) as state,
         claim_listener(state, tmp_path / "locks", listening, make_path) as claim,

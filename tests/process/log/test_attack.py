@@ -12,7 +12,7 @@ import pytest
 
 from process.log.attacks import ACK, APIS, INTO, REQUESTS
 from process.log.day import STREAM
-from support.listening import TargetServer, event
+from support.listening import TargetServer, arrival, event
 from support.running import Sandbox
 from support.team.commands import TeamCommands
 from support.team.log import (
@@ -29,14 +29,13 @@ from support.team.log import (
 from support.team.members import act_as
 from support.team.servers import Servers
 from svc.errors import CheckFailed
-from svc.listen.inbox.interfaces import Batch, InboundEvent
+from svc.listen.inbox.interfaces import Batch
 from svc.listen.log.address import LogAddress
 from svc.listen.log.failed import list_failed, retry
 from svc.listen.log.inboxes import LogInbox, ids_since
 from svc.listen.log.messages import headers_of
 from svc.listen.log.streams import report, stream_info
 from svc.listen.output_records import Rejected
-from svc.listen.verify.verify import Delivery, read_facts
 from svc.signature import header_value
 
 pytestmark = pytest.mark.usefixtures("needed")
@@ -149,7 +148,6 @@ def test_what_lacks_the_receivers_proof_is_put_aside_told_and_passed(  # noqa: P
     """R128: by laptops and jobs alike, whatever is in its headers; the next event is read."""
     made = [forged(number, name, value) for number, (name, value, _) in enumerate(FORGED)]
     body, whole = forged(50, "Svc-Receiver-Proof", None)
-    inf = Delivery(event(51), b"", float("inf"), read_facts(event(51)))
     with connect(server) as connection, TargetServer() as target:
         for body_, headers in made:
             answer = connection.run(connection.request(INTO, body_, headers))
@@ -158,7 +156,7 @@ def test_what_lacks_the_receivers_proof_is_put_aside_told_and_passed(  # noqa: P
             long = {**whole, "Svc-Lines": "A" * size}
             assert word in connection.run(connection.request(INTO, body, long)).body
         # With the key itself: an older or broken receiver, not a stranger.
-        LogInbox(connection, "test", KEY).store(Batch([InboundEvent(inf, None)]))
+        LogInbox(connection, "test", KEY).store(Batch([arrival(event(51), at=float("inf"))]))
         publish(connection, [100])
         with reading(server, tmp_path, target.port) as both:
             for one in both:
@@ -232,8 +230,7 @@ def test_end_to_end_is_said_by_a_secret_of_this_origin_alone(
     value = header_value(event(1), [secret], int(now))
     lines = f"Svc-Signature: {value}\r\n".encode()
     with connect(server) as connection:
-        forged_by_all = Delivery(event(1), lines, now, read_facts(event(1)))
-        LogInbox(connection, "test", KEY).store(Batch([InboundEvent(forged_by_all, None)]))
+        LogInbox(connection, "test", KEY).store(Batch([arrival(event(1), lines, now)]))
     argv = ("listen", "--from", server.url(), "--from-start", "all", "--until", "order.paid")
     env = {"SVC_LOG_CREDENTIALS": KEY, "SVC_API_KEY": "sk_test_sandbox"}
     real = ("--base-url", ORIGIN)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from support.listening import TargetServer, event
+from support.listening import TargetServer, arrival, event
 from support.running import Sandbox, Svc
 from support.servers.accepting import OneByOne
 from support.servers.relays import Relay
@@ -17,7 +17,7 @@ from support.team.log import KEY, connect, inbound, job, laptop, publish, trust_
 from support.team.servers import Servers, servers
 from svc.client.wire.tls import context
 from svc.errors import SvcError
-from svc.listen.inbox.interfaces import Batch, InboundEvent, StoreResult
+from svc.listen.inbox.interfaces import Batch, StoreResult
 from svc.listen.log.address import LogAddress
 from svc.listen.log.connection import LogConnection
 from svc.listen.log.credentials import Credentials
@@ -25,7 +25,6 @@ from svc.listen.log.errors import LogDown
 from svc.listen.log.group import ConsumerGroup, ensure
 from svc.listen.log.inboxes import LogInbox
 from svc.listen.output_records import LogState
-from svc.listen.verify.verify import Delivery, read_facts
 
 pytestmark = pytest.mark.usefixtures("needed")
 
@@ -220,8 +219,8 @@ def test_header_that_a_publisher_made_up_reaches_no_target(server: Servers, tmp_
     body = event(1)
     lines = b"Content-Type: application/json\r\nTransfer-Encoding: chunked\r\nCookie: a=b\r\n"
     with connect(server) as connection, TargetServer() as target:
-        made_up = Delivery(body, lines + b"Svc-Event-Id: evt_2\r\n", 1.0, read_facts(body))
-        LogInbox(connection, "test", KEY).store(Batch([InboundEvent(made_up, None)]))
+        made_up = arrival(body, lines + b"Svc-Event-Id: evt_2\r\n", 1.0)
+        LogInbox(connection, "test", KEY).store(Batch([made_up]))
         with laptop(server, tmp_path / "a", target.port) as listener:
             listener.forwards(1)
     [got] = target.received

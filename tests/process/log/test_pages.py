@@ -9,13 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from support.listening import TargetServer, event, status_line
+from support.listening import TargetServer, arrival, event, status_line
 from support.team.commands import TeamCommands
 from support.team.log import KEY, connect, job, wait_for
 from svc.cli.help.page import page_of, read_shell_lines
-from svc.listen.inbox.interfaces import Batch, InboundEvent
+from svc.listen.inbox.interfaces import Batch
 from svc.listen.log.inboxes import LogInbox
-from svc.listen.verify.verify import Delivery, read_facts
 
 pytestmark = pytest.mark.usefixtures("needed")
 SHOWN = "evt_3kPq0aVb7cXd9eYf1gZh2iWj"
@@ -55,8 +54,7 @@ def test_the_pages_of_a_team_are_carried_out(team: TeamCommands, tmp_path: Path)
         connect(team.running, f"{team.users['admin']}\n{KEY}") as connection,
         job(team.running, tmp_path / "a", target.port, credentials=f"{team.users['ci']}\n{KEY}"),
     ):
-        body = event(1, id=SHOWN)
-        one = InboundEvent(Delivery(body, b"", 1.0, read_facts(body)), None)
+        one = arrival(event(1, id=SHOWN))
         LogInbox(connection, "test", KEY).store(Batch([one]))
         failed = ("events", "log", "failed", "list", "--from", team.url)
         wait_for(lambda: len(team.run("ci", *failed).json) == 1)

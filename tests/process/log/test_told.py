@@ -8,18 +8,17 @@ from typing import Any
 
 import pytest
 
-from support.listening import SECRET, TargetServer, event
+from support.listening import SECRET, TargetServer, arrival, event
 from support.servers.relays import Relay
 from support.team.commands import TeamCommands
 from support.team.log import KEY, ORIGIN, connect, inbound, make_streams, publish, wait_for
 from support.team.members import SOUND, EventSender, Member
 from support.team.servers import Servers, servers
 from svc.errors import SignatureError
-from svc.listen.inbox.interfaces import Batch, InboundEvent
+from svc.listen.inbox.interfaces import Batch
 from svc.listen.log import streams
 from svc.listen.log.checks import rights
 from svc.listen.log.inboxes import LogInbox
-from svc.listen.verify.verify import Delivery, read_facts
 from svc.signature import header_value, verify
 
 pytestmark = pytest.mark.usefixtures("needed")
@@ -242,7 +241,7 @@ def forge(server: Servers, number: int, secret: str) -> None:
     lines = f"Svc-Signature: {header_value(body, [secret], int(now))}\r\n".encode()
     with connect(server) as connection:
         inbox = LogInbox(connection, "test", KEY)
-        inbox.store(Batch([InboundEvent(Delivery(body, lines, now, read_facts(body)), None)]))
+        inbox.store(Batch([arrival(body, lines, now)]))
 
 
 @pytest.mark.parametrize("more", [(), ("--group", "ci")])

@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from support.listening import NOW, SECRET, RunningListener, event, plan_for
+from support.listening import NOW, SECRET, RunningListener, arrival, event, plan_for
 from support.suite.patience import WAIT_SECONDS
 from support.team.servers import Servers
 from svc.clock import Clock, SystemClock
@@ -26,7 +26,6 @@ from svc.listen.log.credentials import Credentials
 from svc.listen.log.inboxes import LogInbox
 from svc.listen.log.messages import Trust
 from svc.listen.plan import ListenerPlan
-from svc.listen.verify.verify import Delivery, read_facts
 from svc.signature import header_value
 
 ORIGIN = "https://api.example.com"
@@ -70,9 +69,7 @@ def _made(connection: LogConnection, stream: dict[str, Any]) -> bool:
 
 def inbound(number: int, event_type: str = "order.paid", **more: Any) -> InboundEvent:
     body = event(number, event_type, **more)
-    signed = f"Svc-Signature: {header_value(body, [SECRET], NOW)}\r\n".encode()
-    taken = Delivery(body, signed, NOW, read_facts(body))
-    return InboundEvent(taken, None)
+    return arrival(body, f"Svc-Signature: {header_value(body, [SECRET], NOW)}\r\n".encode())
 
 
 def publish(connection: LogConnection, numbers: Sequence[int], **more: Any) -> list[StoreResult]:

@@ -7,14 +7,13 @@ from pathlib import Path
 import pytest
 
 from support.clocks import ManualClock
-from support.listening import NOW, event
+from support.listening import NOW, arrival, event
 from support.team.log import KEY, connect, make_streams
 from support.team.servers import SERVER, servers
 from svc.errors import LocalError
 from svc.listen.inbox.interfaces import Batch, InboundEvent, Inbox, StoreResult
 from svc.listen.inbox.sqlite import QuickInbox, SqliteInbox
 from svc.listen.log.inboxes import LogInbox
-from svc.listen.verify.verify import Delivery, read_facts
 from svc.state import Database
 
 Opens = Callable[[], Inbox]
@@ -22,9 +21,7 @@ TARGET = "http://localhost:1"
 
 
 def inbound(number: int, event_type: str = "order.paid") -> InboundEvent:
-    body = event(number, event_type)
-    delivery = Delivery(body, b"Content-Type: text/x\r\n", NOW, read_facts(body))
-    return InboundEvent(delivery, None, targets=(TARGET,))
+    return arrival(event(number, event_type), b"Content-Type: text/x\r\n", targets=(TARGET,))
 
 
 def store(inbox: Inbox, *numbers: int) -> list[StoreResult]:

@@ -13,12 +13,11 @@ from typing import Final
 import pytest
 
 from support.clocks import ManualClock
-from support.listening import NOW, SECRET, TargetServer, event
+from support.listening import NOW, SECRET, TargetServer, arrival, event
 from support.running import Svc
 from svc.listen.inbox.history import InboxFilter, InboxHistory, InboxScope
-from svc.listen.inbox.interfaces import Batch, InboundEvent
+from svc.listen.inbox.interfaces import Batch
 from svc.listen.inbox.sqlite import SqliteInbox
-from svc.listen.verify.verify import Delivery, read_facts
 from svc.state import Database
 
 ORIGIN: Final = "http://127.0.0.1:9"
@@ -31,9 +30,8 @@ def kept(isolated: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Database]:
     monkeypatch.setenv("SVC_BASE_URL", ORIGIN)
     clock = ManualClock(NOW)
     with Database.open(isolated / "state" / "state.db", clock=clock) as state:
-        body = event(1)
-        taken = Delivery(body, b"Content-Type: application/json\r\n", NOW, read_facts(body))
-        SqliteInbox(state, "one").store(Batch([InboundEvent(taken, None)]))
+        taken = arrival(event(1), b"Content-Type: application/json\r\n")
+        SqliteInbox(state, "one").store(Batch([taken]))
         with state.write() as tx:
             tx.execute(
                 "UPDATE listeners SET origin = ?, profile = 'default', mode = 'test',"
@@ -102,9 +100,7 @@ def test_the_inbox_costs_no_more_for_an_event_that_was_replayed_often(isolated: 
     def steps(replays: int) -> int:
         path, clock = isolated / str(replays) / "state.db", ManualClock(NOW)
         with Database.open(path, clock=clock) as state:
-            body = event(1)
-            taken = Delivery(body, b"", NOW, read_facts(body))
-            SqliteInbox(state, "one").store(Batch([InboundEvent(taken, None)]))
+            SqliteInbox(state, "one").store(Batch([arrival(event(1))]))
             with state.write() as tx:
                 tx.execute("UPDATE listeners SET profile = 'p', mode = 'test'")
                 tx.many(

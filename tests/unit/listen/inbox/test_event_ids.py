@@ -6,12 +6,11 @@ from pathlib import Path
 import pytest
 
 from support.clocks import ManualClock
-from support.listening import NOW, event
+from support.listening import NOW, arrival, event
 from svc.errors import LocalError
 from svc.listen.inbox.event_ids import EventIds
-from svc.listen.inbox.interfaces import Batch, InboundEvent, StoreResult
+from svc.listen.inbox.interfaces import Batch, StoreResult
 from svc.listen.inbox.sqlite import SqliteInbox
-from svc.listen.verify.verify import Delivery, read_facts
 from svc.state import Database
 
 AT_ONCE = 2
@@ -35,14 +34,9 @@ def inbox(state: Database) -> SqliteInbox:
     return SqliteInbox(state, "one", listed_at_once=AT_ONCE)
 
 
-def inbound(number: int) -> InboundEvent:
-    body = event(number)
-    return InboundEvent(Delivery(body, b"Content-Type: text/x\r\n", NOW, read_facts(body)), None)
-
-
 def keep(inbox: SqliteInbox, *numbers: int) -> list[tuple[int, bool]]:
     """The row of each, and whether it was there before."""
-    kept = inbox.store(Batch([inbound(number) for number in numbers]))
+    kept = inbox.store(Batch([arrival(event(number)) for number in numbers]))
     return [(one.seq, one.duplicate) for one in kept if isinstance(one, StoreResult)]
 
 
@@ -67,8 +61,7 @@ def test_ids_that_cannot_be_listed_cost_no_delivery(state: Database, inbox: Sqli
 def test_rows_of_one_event_are_many_as_well(state: Database, inbox: SqliteInbox) -> None:
     """A sandbox that is reset to its seed gives the same few ids for ever, to other events."""
     for amount in range(1, AT_ONCE + 1):
-        body = event(1, amount=amount)
-        inbox.store(Batch([InboundEvent(Delivery(body, b"", NOW, read_facts(body)), None)]))
+        inbox.store(Batch([arrival(event(1, amount=amount))]))
     assert listed(state) == AT_ONCE
 
 
@@ -105,7 +98,7 @@ def test_listing_waits_for_nobody(path: Path, state: Database) -> None:
 
 def test_number_of_an_undone_row_is_another_events(state: Database, inbox: SqliteInbox) -> None:
     """R50: an event whose group was undone is new when it comes again, and no other is a copy."""
-    broken = Batch([inbound(1)])
+    broken = Batch([arrival(event(1))])
     with state.write() as tx:
         tx.execute(
             "CREATE TRIGGER broken AFTER INSERT ON payloads BEGIN SELECT RAISE(FAIL, ''); END"

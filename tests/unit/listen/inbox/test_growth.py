@@ -10,7 +10,7 @@ from typing import Any, Final
 import pytest
 
 from support.clocks import ManualClock
-from support.listening import NOW, attempt, ended, event
+from support.listening import NOW, arrival, attempt, ended, event
 from svc.listen.inbox import ledger, listeners, runs
 from svc.listen.inbox.commit import InboxWriter
 from svc.listen.inbox.forgetting import forget_all_forwarded, forget_failed
@@ -26,7 +26,6 @@ from svc.listen.inbox.listeners import (
 from svc.listen.inbox.sqlite import SqliteInbox
 from svc.listen.inspector.history import DeliveryList, ListFilter
 from svc.listen.names import Listening
-from svc.listen.verify.verify import Delivery, read_facts
 from svc.state import Database
 
 A, B = "http://a", "http://b"
@@ -74,8 +73,7 @@ def inbound(
     number: int, *targets: str, ordered: bool = False, about: int | None = None
 ) -> InboundEvent:
     body = event(number, data={"object": {"id": f"ord_{about or number}"}})
-    delivery = Delivery(body, b"", NOW + number, read_facts(body))
-    return InboundEvent(delivery, None, targets=targets, ordered=ordered)
+    return arrival(body, at=NOW + number, targets=targets, ordered=ordered)
 
 
 @pytest.mark.smoke  # each SQLite has plans of its own

@@ -18,6 +18,7 @@ from support.listening import (
     NOW,
     RunningListener,
     TargetServer,
+    arrival,
     delivery,
     event,
     plan_for,
@@ -30,7 +31,6 @@ from svc.listen.inbox.commit import InboxWriter
 from svc.listen.inbox.event_ids import LISTED_AT_ONCE
 from svc.listen.inbox.interfaces import Batch, InboundEvent, Inbox, StoreResult
 from svc.listen.inbox.sqlite import QuickInbox, SqliteInbox, open_inbox
-from svc.listen.verify.verify import Delivery, read_facts
 from svc.state import Database, NotSynced
 from unit.listen.inspector.watched import WatchedListener, watching
 
@@ -89,8 +89,7 @@ def inbox(path: Path, clock: ManualClock, disk: CountingDisk) -> Iterator[QuickI
 
 
 def inbound(number: int, size: int = 0) -> InboundEvent:
-    body = event(number, note="x" * size)
-    return InboundEvent(Delivery(body, b"Content-Type: text/x\r\n", NOW, read_facts(body)), None)
+    return arrival(event(number, note="x" * size), b"Content-Type: text/x\r\n")
 
 
 def batch(*numbers: int, size: int = 0) -> Batch:

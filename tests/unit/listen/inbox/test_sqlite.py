@@ -15,6 +15,7 @@ from support.listening import (
     NOW,
     SECRET,
     TargetServer,
+    arrival,
     attempt,
     delivery,
     ended,
@@ -30,7 +31,6 @@ from svc.listen.inbox.history import InboxFilter, InboxHistory, InboxScope
 from svc.listen.inbox.interfaces import Batch, InboundEvent, Position, StoreResult, TargetRest
 from svc.listen.inbox.listeners import list_listeners
 from svc.listen.inbox.sqlite import SqliteInbox
-from svc.listen.verify.verify import Delivery, read_facts
 from svc.state import Database, Tx
 
 TARGET = "http://a"
@@ -39,12 +39,11 @@ TARGET = "http://a"
 def inbound(
     number: int, *, open_: bool = True, size: int = 0, at: float | None = None
 ) -> InboundEvent:
-    body = event(number, note="x" * size)
+    given = event(number, note="x" * size), b"Content-Type: application/json\r\n"
     received_at = NOW + number if at is None else at
-    taken = Delivery(body, b"Content-Type: application/json\r\n", received_at, read_facts(body))
     if not open_:
-        return InboundEvent(taken, "unrouted")
-    return InboundEvent(taken, None, targets=(TARGET,))
+        return arrival(*given, received_at, "unrouted")
+    return arrival(*given, received_at, targets=(TARGET,))
 
 
 @pytest.fixture
@@ -137,7 +136,7 @@ def test_each_target_has_attempts_of_its_own(state: Database) -> None:
     inbox = SqliteInbox(state, "one")
     begun(inbox, "http://a", "http://b", "http://c")
     both = ("http://a", "http://b", "http://c")
-    inbox.store(Batch([InboundEvent(inbound(1).delivery, None, targets=both)]))
+    inbox.store(Batch([arrival(event(1, note=""), targets=both)]))
     batch = Batch(
         attempts=[
             attempt(1, "http://a"),
@@ -179,10 +178,8 @@ def test_an_event_waits_for_older_ones_of_its_object(state: Database) -> None:
     inbox = SqliteInbox(state, "one")
     begun(inbox, ordered=True)
     same = [
-        InboundEvent(
-            Delivery(body, b"", NOW, read_facts(body)), None, targets=(TARGET,), ordered=True
-        )
-        for body in (event(n, data={"object": {"id": "ord_1"}}) for n in range(1, 4))
+        arrival(event(n, data={"object": {"id": "ord_1"}}), targets=(TARGET,), ordered=True)
+        for n in range(1, 4)
     ]
     kept = inbox.store(Batch(same))
     assert [one.waits for one in kept if isinstance(one, StoreResult)] == [(), (TARGET,), (TARGET,)]
@@ -413,10 +410,8 @@ def knock(port: int, data: bytes) -> None:
 
 def from_log(number: int, after: int | None, redelivered: int = 0) -> InboundEvent:
     """An event as a log has it at a place of the same number."""
-    body = event(number)
     position = Position(number, f"evt_{number}", after)
-    delivery = Delivery(body, b"", NOW, read_facts(body))
-    return InboundEvent(delivery, None, position, redelivered, (TARGET,))
+    return arrival(event(number), position=position, redelivered=redelivered, targets=(TARGET,))
 
 
 def test_position_moves_with_what_is_kept_and_survives(tmp_path: Path) -> None:
