@@ -21,6 +21,7 @@ from support.listeners import listen
 from support.on_terminal import at_terminal, on_terminal, open_terminal
 from support.paying import pay
 from support.running import Sandbox, Svc
+from support.servers.misbehaving import ScriptedServer
 from support.suite.compiling import compile_program, compile_tests
 from support.suite.dealing import dealt, is_quick, is_rare, is_timed, seconds_of, workers_of
 from support.suite.drawing import choose_examples
@@ -206,6 +207,22 @@ def sandbox_process(
     yield Sandbox(record.url, record.port)
     stop(folder, record, SystemClock())
     started[0].wait()
+
+
+@pytest.fixture
+def server() -> Iterator[ScriptedServer]:
+    """A server that answers, or misbehaves, as the test says."""
+    made = ScriptedServer()
+    yield made
+    made.stop()
+
+
+@pytest.fixture
+def service(server: ScriptedServer, monkeypatch: pytest.MonkeyPatch) -> ScriptedServer:
+    """Such a server as the service that the program uses, with a key."""
+    monkeypatch.setenv("SVC_BASE_URL", server.url)
+    monkeypatch.setenv("SVC_API_KEY", "sk_test_4eC39HqLyjWDarjtT1zdp7dc")
+    return server
 
 
 @pytest.fixture(scope="session")

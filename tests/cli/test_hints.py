@@ -90,15 +90,6 @@ def test_an_error_beside_a_pipe_is_for_whoever_sees_it(
     assert terminal.seen.startswith(begins)
 
 
-@pytest.fixture
-def service(monkeypatch: pytest.MonkeyPatch) -> ScriptedServer:
-    """A service that nothing must reach."""
-    server = ScriptedServer()
-    monkeypatch.setenv("SVC_BASE_URL", server.url)
-    monkeypatch.setenv("SVC_API_KEY", "sk_test_4eC39HqLyjWDarjtT1zdp7dc")
-    return server
-
-
 @pytest.mark.parametrize("line", NEXT)
 def test_a_slip_is_answered_with_what_helps(svc: Svc, service: ScriptedServer, line: str) -> None:
     """Exit 2, at most four lines, and the command or the word that was meant."""

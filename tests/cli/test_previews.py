@@ -25,15 +25,6 @@ KEY = "sk_test_4eC39HqLyjWDarjtT1zdp7dc"
 PIPE = """printf 'Authorization: Bearer %s\\n' "$SVC_API_KEY" | curl"""
 
 
-@pytest.fixture
-def service(monkeypatch: pytest.MonkeyPatch) -> ScriptedServer:
-    """A service that nothing must reach."""
-    server = ScriptedServer()
-    monkeypatch.setenv("SVC_BASE_URL", server.url)
-    monkeypatch.setenv("SVC_API_KEY", KEY)
-    return server
-
-
 @pytest.mark.parametrize("line", READS)
 def test_a_read_can_be_shown_instead(svc: Svc, service: ScriptedServer, line: str) -> None:
     """As JSON, and for curl; nothing is sent and the key is not in it."""

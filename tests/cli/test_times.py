@@ -128,9 +128,10 @@ def test_a_turned_clock_is_told_as_such(svc: Svc, sandbox: Sandbox) -> None:
 
 
 @pytest.mark.parametrize("date", [True, False])
-def test_words_follow_the_date_that_a_service_sends(svc: Svc, date: bool) -> None:
+def test_words_follow_the_date_that_a_service_sends(
+    svc: Svc, server: ScriptedServer, date: bool
+) -> None:
     """Where this machine's clock is wrong by a day, the answer says so; without it, ours holds."""
-    server = ScriptedServer()
     served = 1_700_000_000
     headers = {"Date": formatdate(served, usegmt=True)} if date else {}
     order = {"object": "order", "id": "ord_1", "livemode": False, "status": "paid"}
@@ -138,7 +139,6 @@ def test_words_follow_the_date_that_a_service_sends(svc: Svc, date: bool) -> Non
     server.play(server.reply(200, {**order, **created}, headers))
     env = {"SVC_BASE_URL": server.url, "SVC_API_KEY": "sk_test_4eC39HqLyjWDarjtT1zdp7dc"}
     shown = svc("orders", "retrieve", "ord_1", "-o", "human", env=env).out
-    server.stop()
     assert ("2 h ago" in shown or "2 hours ago" in shown) == date, shown
 
 

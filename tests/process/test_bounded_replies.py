@@ -7,7 +7,6 @@ import resource
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
@@ -26,13 +25,6 @@ done = subprocess.run([sys.executable, "-m", "svc", *sys.argv[1:]])
 print("@@", resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024, file=sys.stderr)
 sys.exit(done.returncode)
 """
-
-
-@pytest.fixture
-def server() -> Iterator[ScriptedServer]:
-    server = ScriptedServer()
-    yield server
-    server.stop()
 
 
 def measured(url: str, *argv: str) -> tuple[Result, int, float]:

@@ -6,7 +6,7 @@ import os
 import socket
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
@@ -220,13 +220,6 @@ def test_each_crash_of_one_second_leaves_its_report(isolated: Path) -> None:
     }
     assert told == set(range(6))
     assert {path.stat().st_mode & 0o777 for path in reports} == {0o600}
-
-
-@pytest.fixture
-def server() -> Iterator[ScriptedServer]:
-    server = ScriptedServer()
-    yield server
-    server.stop()
 
 
 def test_waiting_ends_with_the_deadline_of_the_command(server: ScriptedServer) -> None:

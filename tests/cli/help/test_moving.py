@@ -54,13 +54,12 @@ def machines(
 
 
 def test_what_was_sent_is_known_on_the_machine_that_one_moves_to(
-    svc: Svc, machines: tuple[Path, Path, Callable[[str], None]]
+    svc: Svc, server: ScriptedServer, machines: tuple[Path, Path, Callable[[str], None]]
 ) -> None:
     """An unknown outcome, profiles and settings."""
     old, new, copy = machines
-    service = ScriptedServer()
-    service.play(service.raw(b""))
-    made = svc("profiles", "create", "shop", "--base-url", service.url, env=at_home(old))
+    server.play(server.raw(b""))
+    made = svc("profiles", "create", "shop", "--base-url", server.url, env=at_home(old))
     assert made.code == 0, made
     lost = svc(*REFUND, env=at_home(old))
     assert (lost.code, lost.error["outcome"]) == (7, "unknown")
@@ -82,4 +81,3 @@ def test_what_was_sent_is_known_on_the_machine_that_one_moves_to(
     assert listed == [[lost.error["request"]]] * 2
     again = svc(*REFUND, env=at_home(new))
     assert (again.code, again.error["request"]) == (6, lost.error["request"])
-    service.stop()

@@ -1,6 +1,5 @@
 """What a single command says of the answer to its POST, and the exit code that it ends with."""
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -29,16 +28,6 @@ FAILED_REFUND = {
     "failure_reason": "expired_or_canceled_card",
 }
 DISPUTE = {"id": "dp_1", "object": "dispute", "status": "needs_response"}
-
-
-@pytest.fixture
-def service(monkeypatch: pytest.MonkeyPatch) -> Iterator[ScriptedServer]:
-    """A service that answers what a test says."""
-    server = ScriptedServer()
-    monkeypatch.setenv("SVC_BASE_URL", server.url)
-    monkeypatch.setenv("SVC_API_KEY", "sk_test_4eC39HqLyjWDarjtT1zdp7dc")
-    yield server
-    server.stop()
 
 
 @pytest.mark.parametrize(

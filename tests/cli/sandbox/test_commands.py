@@ -594,15 +594,13 @@ def test_control_without_a_sandbox_says_how_to_start_one(svc: Svc) -> None:
     assert "svc sandbox start --detach" in gone.err
 
 
-def test_api_key_of_the_environment_is_not_sent_to_controls(svc: Svc) -> None:
+def test_api_key_of_the_environment_is_not_sent_to_controls(
+    svc: Svc, server: ScriptedServer
+) -> None:
     """R28: controls need no secret key, so whoever answers them gets none."""
-    server = ScriptedServer()
-    try:
-        healthy = server.reply(200, {"object": "sandbox", "version": __version__})
-        server.play(healthy, server.reply(200, {"object": "settings"}))
-        env = {"SVC_API_KEY": "sk_test_canary", "SVC_BASE_URL": server.url}
-        assert svc.ok("sandbox", "settings", env=env)["object"] == "settings"
-        assert len(server.requests) == 2
-        assert not any(b"canary" in request for request in server.requests)
-    finally:
-        server.stop()
+    healthy = server.reply(200, {"object": "sandbox", "version": __version__})
+    server.play(healthy, server.reply(200, {"object": "settings"}))
+    env = {"SVC_API_KEY": "sk_test_canary", "SVC_BASE_URL": server.url}
+    assert svc.ok("sandbox", "settings", env=env)["object"] == "settings"
+    assert len(server.requests) == 2
+    assert not any(b"canary" in request for request in server.requests)

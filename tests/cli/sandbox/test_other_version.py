@@ -1,7 +1,6 @@
 """A sandbox that still runs from another svc."""
 
 import os
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -15,13 +14,11 @@ OLD = "0.0.7+12.g1234567"
 
 
 @pytest.fixture
-def old_sandbox(monkeypatch: pytest.MonkeyPatch) -> Iterator[ScriptedServer]:
+def old_sandbox(server: ScriptedServer, monkeypatch: pytest.MonkeyPatch) -> ScriptedServer:
     """What answers the health check as an older svc does, and every control with less."""
-    server = ScriptedServer()
     monkeypatch.setenv("SVC_BASE_URL", server.url)
     monkeypatch.setenv("SVC_API_KEY", "sk_test_sandbox")
-    yield server
-    server.stop()
+    return server
 
 
 @pytest.mark.parametrize(

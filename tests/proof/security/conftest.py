@@ -8,11 +8,9 @@ from support.servers.misbehaving import ScriptedServer
 
 
 @pytest.fixture
-def hostile() -> Iterator[ScriptedServer]:
+def hostile(server: ScriptedServer) -> ScriptedServer:
     """A server that answers what the test says."""
-    server = ScriptedServer()
-    yield server
-    server.stop()
+    return server
 
 
 @pytest.fixture

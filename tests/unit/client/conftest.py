@@ -1,4 +1,4 @@
-"""What the client's tests share: a server that misbehaves, and a wire without a network."""
+"""What the client's tests share: clients on real sockets, and a wire without a network."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -7,19 +7,10 @@ from typing import Any
 import pytest
 
 from support.clocks import ManualClock
-from support.servers.misbehaving import ScriptedServer
 from svc.base_url import BaseUrl
 from svc.client.client import Client
 from svc.clock import Clock
 from unit.client.bench import KEY, Bench
-
-
-@pytest.fixture
-def server() -> Iterator[ScriptedServer]:
-    """A server that misbehaves on order."""
-    made = ScriptedServer()
-    yield made
-    made.stop()
 
 
 @pytest.fixture

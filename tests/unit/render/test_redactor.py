@@ -62,19 +62,13 @@ def test_basic_authentication_is_masked() -> None:
 
 @pytest.mark.parametrize("form", ["human", "json", "ndjson", "csv"])
 def test_a_service_that_repeats_the_key_shows_it_to_nobody(
-    svc: Svc, monkeypatch: pytest.MonkeyPatch, form: str
+    svc: Svc, server: ScriptedServer, form: str
 ) -> None:
     """In an object, where everything else is shown as it was sent."""
-    server = ScriptedServer()
-    try:
-        order = {"id": "ord_1", "object": "order", "livemode": False, "note": f"a{KEY}b {BASIC}"}
-        page = {"object": "list", "data": [order], "has_more": False}
-        server.play(server.reply(200, page))
-        monkeypatch.setenv("SVC_BASE_URL", server.url)
-        monkeypatch.setenv("SVC_API_KEY", KEY)
-        result = svc("orders", "list", "-o", form, "--fields", "id,note")
-    finally:
-        server.stop()
+    order = {"id": "ord_1", "object": "order", "livemode": False, "note": f"a{KEY}b {BASIC}"}
+    server.play(server.reply(200, {"object": "list", "data": [order], "has_more": False}))
+    env = {"SVC_BASE_URL": server.url, "SVC_API_KEY": KEY}
+    result = svc("orders", "list", "-o", form, "--fields", "id,note", env=env)
     assert result.code == 0
     assert "canary" not in result.out + result.err
     assert BASIC[:-4] not in result.out

@@ -20,17 +20,15 @@ print(ctypes.CDLL(None).prctl(3, 0, 0, 0, 0), file=sys.stderr)
     ("key", "dumpable"), [("sk_test_4eC39HqLyjWDarj", 0), ("sk_test_sandbox", 1)]
 )
 def test_nobody_reads_the_memory_of_a_command_that_holds_a_key(
-    monkeypatch: pytest.MonkeyPatch, key: str, dumpable: int
+    server: ScriptedServer, monkeypatch: pytest.MonkeyPatch, key: str, dumpable: int
 ) -> None:
     """R42: no debugger and no /proc of another program; the sandbox's constants are no secrets."""
-    server = ScriptedServer()
     server.play(server.reply(200, {"object": "list", "data": [], "has_more": False}))
     monkeypatch.setenv("SVC_BASE_URL", server.url)
     monkeypatch.setenv("SVC_API_KEY", key)
     done = subprocess.run(
         [sys.executable, "-c", _ASKED], capture_output=True, text=True, check=True
     )
-    server.stop()
     assert len(server.requests) == 1
     assert done.stderr.splitlines()[-1] == str(dumpable)
 
