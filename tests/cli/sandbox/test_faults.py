@@ -199,20 +199,11 @@ def _dropped(checking: Checking, events: list[str], _: float) -> None:
     assert checking.got == [(events[2], "verified")]
 
 
-def _unverified(checking: Checking, events: list[str], _: float) -> None:
-    assert sorted(verdict for _, verdict in checking.got) == [
-        "signature_mismatch",
-        "verified",
-        "verified",
-    ]
+def _refused(verdict: str) -> Story:
+    def one_is_refused(checking: Checking, events: list[str], _: float) -> None:
+        assert sorted(said for _, said in checking.got) == [verdict, "verified", "verified"]
 
-
-def _stale(checking: Checking, events: list[str], _: float) -> None:
-    assert sorted(verdict for _, verdict in checking.got) == [
-        "timestamp_too_old",
-        "verified",
-        "verified",
-    ]
+    return one_is_refused
 
 
 def _delayed(checking: Checking, events: list[str], took: float) -> None:
@@ -224,8 +215,8 @@ STORIES: dict[str, Story] = {
     "duplicate": _duplicated,
     "reorder": _reordered,
     "drop": _dropped,
-    "bad_signature": _unverified,
-    "stale_timestamp": _stale,
+    "bad_signature": _refused("signature_mismatch"),
+    "stale_timestamp": _refused("timestamp_too_old"),
     "delay": _delayed,
 }
 

@@ -1,5 +1,6 @@
 """A client on a wire without a network, and everything that a test looks at afterwards."""
 
+import json
 from typing import Any
 
 from support.clocks import ManualClock
@@ -8,6 +9,13 @@ from svc.client.client import Client
 from svc.client.exchange import Deadline, Failure, RawReply, WireRequest
 
 KEY = "sk_test_canary"
+
+
+def reply(status: int = 200, body: Any = None, **headers: str) -> RawReply:
+    """An answer whose body is JSON, or bytes as they are."""
+    payload = body if isinstance(body, bytes) else json.dumps(body).encode()
+    fields = tuple((name.replace("_", "-"), value) for name, value in headers.items())
+    return RawReply(status, fields, payload)
 
 
 class FakeWire:

@@ -1,6 +1,5 @@
 """What a call ends as: done, refused, not sent or unknown, without a network."""
 
-import json
 from typing import Any
 
 import pytest
@@ -23,16 +22,10 @@ from svc.errors import (
     Unauthorized,
     UsageError,
 )
-from unit.client.bench import Bench
+from unit.client.bench import Bench, reply
 
 POST = refunds.create({"payment": "pay_1", "amount": 100})
 GET = refunds.retrieve("rf_1")
-
-
-def reply(status: int = 200, body: Any = None, **headers: str) -> RawReply:
-    payload = body if isinstance(body, bytes) else json.dumps(body).encode()
-    fields = tuple((name.replace("_", "-"), value) for name, value in headers.items())
-    return RawReply(status, fields, payload)
 
 
 def refusal(status: int, code: str | None = None, **headers: str) -> RawReply:

@@ -1,6 +1,5 @@
 """What an answer proves of its request: the outcome, an earlier outcome, another request."""
 
-import json
 from itertools import product
 from typing import Any
 
@@ -21,7 +20,7 @@ from svc.errors import (
     SvcError,
 )
 from svc.service.facts import SANDBOX_TIME_HEADER
-from unit.client.bench import Bench
+from unit.client.bench import Bench, reply
 
 POST = refunds.create({"payment": "pay_1", "amount": 100})
 UNDOCUMENTED = find.post("/v1/gift_cards", {"amount": 5})
@@ -32,12 +31,6 @@ DATE = "Tue, 14 Nov 2023 22:13:20 GMT"  # where the clock of the bench stands
 SERVED = 1_700_000_000.0
 RESET = Failure(Trouble.CLOSED, sent=True)
 UNREACHED = Failure(Trouble.NO_CONNECTION, sent=False)
-
-
-def reply(status: int, body: Any, **headers: str) -> RawReply:
-    payload = body if isinstance(body, bytes) else json.dumps(body).encode()
-    fields = tuple((name.replace("_", "-"), value) for name, value in headers.items())
-    return RawReply(status, fields, payload)
 
 
 def own(code: str, type_: str = "invalid_request_error") -> dict[str, str]:
