@@ -64,12 +64,12 @@ def wait(
     deadline, identifier = Deadline(client.clock, seconds), reply.data["id"]
     status, pause = "", FIRST_PAUSE
 
-    def build_unsettled(why: str) -> CheckFailed:
+    def build_unsettled(why: str, advice: str | None = hint) -> CheckFailed:
         return CheckFailed(
-            f"The {settling.name} {identifier} is still {status!r}: {why}.",
+            f"The {settling.name} {identifier} {why}.",
             code="not_settled",
             outcome="done",
-            hint=hint,
+            hint=advice,
         )
 
     while True:
@@ -79,7 +79,7 @@ def wait(
         if status in settling.final:
             return reply
         if deadline.seconds_left() <= 0:
-            raise build_unsettled("the time is up")
+            raise build_unsettled(f"is still {status!r}: the time is up")
         client.clock.sleep(min(pause, deadline.seconds_left()))
         pause = min(pause * _GROWTH, LONGEST_PAUSE)
         try:
@@ -87,4 +87,5 @@ def wait(
                 if (left := deadline.seconds_left()) > 0:
                     reply = client.send(retrieval(settling.name, identifier), within=left)
         except SvcError as error:
-            raise build_unsettled(error.message) from error
+            why = f"was {status!r}, and cannot be read any more: {error.message.rstrip('.')}"
+            raise build_unsettled(why, error.hint) from error

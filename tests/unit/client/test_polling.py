@@ -79,7 +79,9 @@ def test_a_refusal_while_waiting_is_not_taken_for_a_failed_refund(bench: type[Be
     with pytest.raises(CheckFailed) as caught:
         run(made)
     assert caught.value.outcome == "done"
-    assert "Expired." in caught.value.message
+    told = "The refund rf_1 was 'pending', and cannot be read any more: Expired."
+    assert caught.value.message == told
+    assert caught.value.hint == "svc whoami"  # time alone would change nothing
 
 
 def test_an_id_that_cannot_be_read_again_does_not_undo_the_refund(bench: type[Bench]) -> None:
