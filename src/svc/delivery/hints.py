@@ -223,7 +223,7 @@ def _stop_repeated(run: StoppedRun) -> Conflict:
     more = "put them in a file of their own, and run that with --again"
     again = more if is_begun else line.but("--again")
     return _stop(
-        f"{_rows_are(len(rows))} new in {_here(facts.batch)} and carried out before, in the batch "
+        f"{_rows_are(len(rows))} not done in {_here(facts.batch)}, but carried out in the batch "
         f"{name} ({_day(last)}).",
         "rows_repeated",
         f"{way}; if they are meant once more: {again}",

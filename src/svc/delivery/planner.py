@@ -115,8 +115,10 @@ class _Planner:
             if row.likeness != row.alike:
                 self._likenesses.add(row.likeness)
             edits.see(row, number)
-            if number is None or self._facts.evidence.get_known(number) not in EFFECTIVE:
+            known = Known.NOTHING if number is None else self._facts.evidence.get_known(number)
+            if known not in EFFECTIVE:
                 self._others.see(row)
+            if known not in EFFECTIVE or known is Known.FAILED:
                 self._reworded.see(place, row)
         self._matches.append(-1 if number is None else number)
 
@@ -158,15 +160,16 @@ class _Planner:
     def _place(self, place: int, row: BatchRow, number: int, before: Evidence | None) -> None:
         known = Known.NOTHING if number < 0 else self._facts.evidence.get_known(number)
         has_name = row.row_id is not None or row.given_key is not None
-        evidence = self._evidence_of(place) if has_name or known is Known.UNKNOWN else None
+        is_open = known in (Known.UNKNOWN, Known.FAILED)
+        evidence = self._evidence_of(place) if has_name or is_open else None
         is_edited = before is not None or _is_changed(row, evidence)
         allowed = self._facts.permissions
         if row.given_key is not None and evidence is not None:
             allowed = allowed._replace(may_send_edited=False)  # its key stands for what was sent
-        unknown = evidence if known is Known.UNKNOWN else None
+        sent = evidence if is_open else None
         duplicate_state, duplicate = DuplicateState.NONE, None
-        if unknown or known not in EFFECTIVE or (is_edited and allowed.may_send_edited):
-            duplicate_state, duplicate = self._find_duplicate(place, row, unknown)
+        if sent or known not in EFFECTIVE or (is_edited and allowed.may_send_edited):
+            duplicate_state, duplicate = self._find_duplicate(place, row, sent)
         state = RowState(
             known,
             known is Known.UNKNOWN and evidence is not None and self._is_key_old(evidence),
@@ -189,12 +192,12 @@ class _Planner:
         self._sort(place, row, decision)
 
     def _find_duplicate(
-        self, place: int, row: BatchRow, unknown: Evidence | None
+        self, place: int, row: BatchRow, sent: Evidence | None
     ) -> tuple[DuplicateState, Duplicate | None]:
-        state, duplicate = self._others.take(row, unknown)
-        if unknown is None and state in (DuplicateState.NONE, DuplicateState.OLD):
-            reworded = self._reworded.find(place)
-            if reworded:
+        state, duplicate = self._others.take(row, sent)
+        if state in (DuplicateState.NONE, DuplicateState.OLD):
+            reworded = self._reworded.find(place)  # of an unknown row there is none
+            if reworded and (sent is None or _is_after(reworded, sent)):
                 return _REWORDED[reworded.batch is None], reworded
         return state, duplicate
 
@@ -386,31 +389,37 @@ class _Others:
             self._unsent[likeness] += 1
 
     def take(
-        self, row: BatchRow, unknown: Evidence | None = None
+        self, row: BatchRow, sent: Evidence | None = None
     ) -> tuple[DuplicateState, Duplicate | None]:
         """Finds the duplicate of a row that matters most: a running one first, an old one last.
 
-        With the evidence of an unknown row, only those count that were not stopped by the row.
+        With the evidence of a row that is unknown, only those count that were not stopped by it;
+        of one that has failed, however old, those that came after it.
         """
         likeness = row.alike or row.likeness
         found = self._by.get(likeness)
         if not found:
             return DuplicateState.NONE, None
         first: tuple[int, int, Duplicate] | None = found[-1]
-        if unknown is None:
+        counts = _was_unaware
+        if sent is None:
             self._unsent[likeness] -= 1
         else:
-            if self._newest[likeness] <= unknown.at + 1:  # so no one was unaware
+            if sent.known is Known.FAILED:
+                counts = _is_after
+            elif self._newest[likeness] <= sent.at + 1:  # so no one was unaware
                 return DuplicateState.NONE, None
-            counted = [entry for entry in found if _was_unaware(entry[2], unknown)]
+            counted = [entry for entry in found if counts(entry[2], sent)]
             counted.sort(key=itemgetter(1))
             left = max(len(counted) - self._unsent[likeness], 0)
             first = min(counted[:left], default=None)
         if first is None:
             return DuplicateState.NONE, None
         kind, duplicate = _KINDS[first[0]], first[2]
+        if kind is DuplicateState.OLD and counts is _is_after:
+            kind = DuplicateState.RECENT
         if kind is DuplicateState.BY_HAND:
-            del found[-1 if unknown is None else found.index(first)]  # it uses up one row
+            del found[-1 if sent is None else found.index(first)]  # it uses up one row
         return kind, None if kind is DuplicateState.NONE else duplicate
 
     def _kind(self, one: Duplicate) -> DuplicateState:
@@ -437,6 +446,11 @@ def _was_unaware(one: Duplicate, unknown: Evidence) -> bool:
     if one.seq is None or one.created_at <= unknown.at + 1:
         return False
     return unknown.intent is None or one.seq < unknown.intent.seq
+
+
+def _is_after(one: Duplicate, failed: Evidence) -> bool:
+    """Whether a duplicate was begun after a request that has failed, in whose place it may be."""
+    return one.request is None or max(one.created_at, one.settled_at or 0.0) > failed.at
 
 
 def _is_changed(row: BatchRow, evidence: Evidence | None) -> bool:

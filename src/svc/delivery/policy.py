@@ -101,8 +101,6 @@ _ROWS: Final[tuple[_RowRule, ...]] = (
         RowDecision.STOP_ACCOUNT,
     ),
     (lambda row: row.known is Known.KEY_TAKEN, RowDecision.STOP_ROW_KEY_TAKEN),
-    (lambda row: row.known is Known.FAILED and row.may_retry_failed, RowDecision.RETRY_FAILED),
-    (lambda row: row.known is Known.FAILED, RowDecision.STOP_ROW_FAILED),
     (lambda row: row.known is Known.CONTRADICTED, RowDecision.STOP_ROW_CONTRADICTED),
     (
         lambda row: row.known is Known.DONE and row.is_effect_old and not row.may_continue,
@@ -114,9 +112,8 @@ _ROWS: Final[tuple[_RowRule, ...]] = (
     ),
     (lambda row: row.known is Known.DONE and not row.is_edited, RowDecision.SKIP),
     # May a like request have been carried out? An unknown row has such a duplicate only if the
-    # journal did not know of the row, so that no single command was stopped by it.
-    (lambda row: row.duplicate_state is DuplicateState.RUNNING, RowDecision.STOP_RUNNING),
-    (lambda row: row.duplicate_state is DuplicateState.UNRESOLVED, RowDecision.STOP_UNRESOLVED),
+    # journal did not know of the row, so that no single command was stopped by it; of a failed row
+    # those are its duplicates that came after it.
     (
         lambda row: row.duplicate_state is DuplicateState.BY_HAND and row.may_skip_done,
         RowDecision.ADOPT,
@@ -125,6 +122,12 @@ _ROWS: Final[tuple[_RowRule, ...]] = (
         lambda row: row.duplicate_state is DuplicateState.BY_HAND and not row.may_repeat,
         RowDecision.STOP_ROW_BY_HAND,
     ),
+    (
+        lambda row: row.known is Known.FAILED and not row.may_retry_failed,
+        RowDecision.STOP_ROW_FAILED,
+    ),
+    (lambda row: row.duplicate_state is DuplicateState.RUNNING, RowDecision.STOP_RUNNING),
+    (lambda row: row.duplicate_state is DuplicateState.UNRESOLVED, RowDecision.STOP_UNRESOLVED),
     (lambda row: row.known is Known.UNKNOWN and row.is_key_old, RowDecision.STOP_ROW_TOO_OLD),
     (lambda row: row.known is Known.UNKNOWN and row.is_edited, RowDecision.STOP_ROW_CHANGED),
     (lambda row: row.known is Known.UNKNOWN, RowDecision.SAME_KEY),
@@ -137,7 +140,10 @@ _ROWS: Final[tuple[_RowRule, ...]] = (
     ),
     (
         lambda row: (
-            (row.is_edited or row.duplicate_state is DuplicateState.REWORDED)
+            (
+                (row.is_edited and row.known is not Known.FAILED)
+                or row.duplicate_state is DuplicateState.REWORDED
+            )
             and not row.may_send_edited
         ),
         RowDecision.STOP_EDITED,
@@ -146,6 +152,7 @@ _ROWS: Final[tuple[_RowRule, ...]] = (
         lambda row: row.duplicate_state is DuplicateState.RECENT and not row.may_repeat,
         RowDecision.STOP_REPEATED,
     ),
+    (lambda row: row.known is Known.FAILED, RowDecision.RETRY_FAILED),
     (lambda row: row.known in (Known.NOT_SENT, Known.REFUSED), RowDecision.SAME_KEY),
     (lambda _: True, RowDecision.SEND),
 )

@@ -79,6 +79,27 @@ def test_what_failed_since_is_sent_once_more_and_pays_no_other_row(
     assert len(svc.ok("refunds", "list")["data"]) == 3
 
 
+def test_what_failed_and_was_refunded_another_way_since_is_not_refunded_again(
+    svc: Svc, sandbox: Sandbox, tmp_path: Path
+) -> None:
+    """R115, R117: a person saw the failure, and refunded by hand, or the whole file again."""
+    by_hand, again = paid(svc, sandbox, 2)
+    paths = [write(tmp_path / f"{n}.csv", "payment,amount", f"{one['id']},100")
+             for n, one in enumerate((by_hand, again))]  # fmt: skip
+    batches = [("batch", "refunds.create", str(path)) for path in paths]
+    for batch in batches:
+        assert svc.ok(*batch)["done"] == 1
+    for refund in svc.ok("refunds", "list")["data"]:
+        svc.ok("sandbox", "fail", refund["id"])
+    svc.ok("refunds", "create", "--payment", by_hand["id"], "--amount", "100", "--new-request")
+    svc.ok(*batches[1], "--again")
+    held, stopped = [svc(*batch, "--retry-failed") for batch in batches]
+    assert (held.code, held.json["problems"][0]["code"]) == (9, "done_by_hand")
+    assert (stopped.code, stopped.error["code"]) == (6, "rows_repeated")
+    assert svc.ok(*batches[0], "--retry-failed", "--skip-done")["skipped"] == 1
+    assert len(svc.ok("refunds", "list")["data"]) == 4  # of each payment one that has failed
+
+
 def test_a_query_that_fails_says_what_became_of_the_rows(
     svc: Svc, sandbox: Sandbox, tmp_path: Path
 ) -> None:

@@ -51,8 +51,7 @@ def _after_an_effect(row: RowState) -> RowDecision:
         case Known.UNKNOWN:
             return _elsewhere(row) or _with_its_key(row)
         case Known.FAILED:
-            retry = row.may_retry_failed
-            return RowDecision.RETRY_FAILED if retry else RowDecision.STOP_ROW_FAILED
+            return _again(row)
         case Known.CONTRADICTED:
             return RowDecision.STOP_ROW_CONTRADICTED
     if row.is_effect_old and not row.may_continue:
@@ -60,6 +59,17 @@ def _after_an_effect(row: RowState) -> RowDecision:
     if row.is_edited:  # the same row by its name, and another payment by what it says now
         return _before_any_effect(row) if row.may_send_edited else RowDecision.STOP_ROW_CHANGED
     return RowDecision.SKIP
+
+
+def _again(row: RowState) -> RowDecision:
+    """Of what has failed, once more: unless somebody has done it since, here or elsewhere."""
+    if row.duplicate_state == DuplicateState.BY_HAND and (row.may_skip_done or not row.may_repeat):
+        return RowDecision.ADOPT if row.may_skip_done else RowDecision.STOP_ROW_BY_HAND
+    if not row.may_retry_failed:
+        return RowDecision.STOP_ROW_FAILED  # and others go on, whatever becomes of it elsewhere
+    # A row with a name of its own is corrected before it is sent again.
+    decision = _before_any_effect(row._replace(is_edited=False))
+    return RowDecision.RETRY_FAILED if decision is RowDecision.SEND else decision
 
 
 def _with_its_key(row: RowState) -> RowDecision:
@@ -119,11 +129,8 @@ def test_nothing_is_sent_where_it_may_have_been_done() -> None:
         if row.known in (Known.KEY_TAKEN, Known.UNKNOWN, Known.CONTRADICTED, Known.DONE):
             is_said = row.known is Known.DONE and row.is_edited and row.may_send_edited
             assert decision not in sends or is_said, row
-        if (
-            row.duplicate_state in (DuplicateState.UNRESOLVED, DuplicateState.RUNNING)
-            and decision in sends
-        ):
-            assert row.known is Known.FAILED, row
+        if row.duplicate_state in (DuplicateState.UNRESOLVED, DuplicateState.RUNNING):
+            assert decision not in sends, row
         if decision is RowDecision.SKIP:
             assert (row.known, row.account) == (Known.DONE, KeyRelation.SAME), row
 

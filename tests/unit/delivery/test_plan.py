@@ -293,6 +293,51 @@ def test_what_has_failed_is_not_sent_again_unasked(desk: Desk) -> None:
     assert task.key != key
 
 
+def test_what_has_failed_and_was_done_by_hand_since_is_not_sent_again(desk: Desk) -> None:
+    """R115, R117: somebody has seen the failure and paid; a month later it is still paid."""
+    desk.run({200: DONE}, batch=OTHER)  # another occasion
+    advance(desk, 1)
+    desk.run({100: FAILED, 200: FAILED}, may_repeat=True)
+    assert len(desk.plan(100, 200, may_retry_failed=True).tasks) == 2
+    advance(desk, 1)
+    single(desk, 100, DONE)
+    for days in (0, 30):
+        advance(desk, days * DAY)
+        for may in (False, True):
+            todo = desk.plan(100, may_retry_failed=may)
+            assert (amounts(todo.held), list(todo.tasks)) == ([100], [])
+            assert todo.held[0].decision is RowDecision.STOP_ROW_BY_HAND
+        assert amounts(desk.plan(100, may_skip_done=True).adopted) == [100]
+    assert len(desk.plan(100, may_retry_failed=True, may_repeat=True).tasks) == 1
+
+
+@pytest.mark.parametrize(
+    ("row", "stop"),
+    [
+        ({"amount": 100, "payment": "pay_1"}, RowDecision.STOP_REPEATED),
+        ({"amount": 100, "payment": "pay_1", "reason": "duplicate"}, RowDecision.STOP_EDITED),
+    ],
+)
+def test_what_has_failed_and_was_done_in_another_file_since_is_not_sent_again(
+    desk: Desk, row: dict[str, Any], stop: RowDecision
+) -> None:
+    """R115, R117: the failed rows were put in a file of their own, perhaps in other words."""
+    desk.run({100: FAILED})
+    advance(desk, 1)
+    desk.batches.begin(OTHER)
+    (job,) = desk.record(desk.plan(row, batch=OTHER, may_send_edited=True), OTHER)
+    assert stop_of(desk.plan(100)) is None  # it is not sent, and the other rows are
+    assert stop_of(desk.plan(100, may_retry_failed=True)) is not None
+    desk.journal.settle(job.intent, DONE._replace(object_id="rf_2"))
+    desk.sender_locks.close()
+    assert amounts(desk.plan(100, 200).held) == [100]
+    assert stop_of(desk.plan(100, may_retry_failed=True)) is stop
+    advance(desk, 6 * DAY)
+    assert stop_of(desk.plan(100, may_retry_failed=True)) is stop
+    allowed = desk.plan(100, may_retry_failed=True, may_repeat=True, may_send_edited=True)
+    assert len(allowed.tasks) == 1
+
+
 def test_a_second_request_whose_outcome_is_unknown_goes_on_before_what_had_failed(
     desk: Desk,
 ) -> None:
