@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 from svc.batch.operations import BatchOperation, refuse_unknown
 from svc.batch.rows import BadRow, RowFields, build_blank_amount, parse
-from svc.client.amounts import parse_whole_number, without_zeros
+from svc.client.amounts import is_in_decimals, parse_whole_number, without_zeros
 from svc.client.fields import BodyPath, UnknownName, find_unknown_names
 from svc.errors import UsageError
 from svc.money import exponent, from_decimal_text
@@ -29,7 +29,7 @@ _PART: Final = re.compile(r"[^\[\]]+")
 _JSON_MARK: Final = ":="
 # One level of names that the merchant chose: `[`, `]` and digits are letters like any other.
 _FREE: Final = "metadata"
-# The code of a row whose amount --decimals would read.
+# The code of a row whose amount has decimals.
 AMOUNT_IN_DECIMALS: Final = "amount_in_decimals"
 _ABSENT: Final = object()
 _WORDS: Final = {"true": True, "false": False}
@@ -236,7 +236,7 @@ class Columns:
             except UsageError as error:
                 spelling.add(text, error)
                 bad = BadRow.of(error)
-                if is_money and "." in text and from_decimal_text(text, currency or "EUR"):
+                if is_money and is_in_decimals(text, currency or None):
                     bad.code = AMOUNT_IN_DECIMALS
                 raise bad from None
             spelling.is_mixed = True

@@ -9,9 +9,10 @@ A value is checked for the form that the documentation states; the service decid
 from collections.abc import Collection
 from typing import Any, Final
 
-from svc.batch.columns import column_path
+from svc.batch.columns import AMOUNT_IN_DECIMALS, column_path
 from svc.batch.operations import KEY_COLUMN, BatchOperation, refuse_unknown
 from svc.batch.rows import BadRow, Read, RowFields, build_blank_amount
+from svc.client.amounts import is_in_decimals
 from svc.client.call import Call, check_id
 from svc.client.fields import (
     BodyPath,
@@ -24,6 +25,7 @@ from svc.delivery.journal.entry import Scope
 from svc.delivery.likeness import likenesses, row_likeness, subject_of
 from svc.delivery.plan import BatchRow, InvalidRow
 from svc.errors import UsageError
+from svc.money import exponent
 from svc.system.spool import DigestIndex
 
 # What two rows may not share: what they do, the code of the error, and what mends it.
@@ -76,6 +78,8 @@ class Validator:
         self.id_column = None if row_id is None else column_path(row_id)
         self._lines = DigestIndex()  # of what one row alone may have
         self.left_out: dict[str, None] = {}
+        self._whole: BatchRow | None = None  # the first row with an amount in minor units
+        self._in_decimals: InvalidRow | None = None  # the first whose amount has decimals
 
     def shape(self, read: Read | BatchRow) -> BatchRow | InvalidRow:
         """Turns a row into a request, or into an `InvalidRow` with the reason why it cannot be one.
@@ -87,12 +91,36 @@ class Validator:
                 or the same id, or capture one order; each concerns the whole file.
         """
         row = read if isinstance(read, BatchRow) else self._read(read)
-        if isinstance(row, BatchRow):
+        if isinstance(row, InvalidRow):
+            if row.code == AMOUNT_IN_DECIMALS and self._in_decimals is None:
+                self._in_decimals = row
+        else:
+            if self._whole is None and row.amount is not None and exponent(row.currency or "") != 0:
+                self._whole = row
             once = None if self.operation.action.twice else row.subject or None
             for what, name in ((KEY_COLUMN, row.given_key), ("--row-id", row.row_id), ("id", once)):
                 if name is not None:
                     self._refuse_repeated(row, what, name)
         return row
+
+    def refuse_mixed_amounts(self) -> None:
+        """Refuses the file, after its last row, if some of its amounts have decimals, others not.
+
+        A spreadsheet writes 100.00 as `100` and 99.50 as `99.5`: the first would be paid as 1.00.
+
+        Raises:
+            UsageError: it has amounts of both kinds.
+        """
+        whole, other = self._whole, self._in_decimals
+        if whole is not None and other is not None:
+            raise UsageError(
+                f"The amount of line {other.line} has decimals, that of line {whole.line} has none "
+                f"({whole.amount}): one of them is not what it looks like. Nothing was sent.",
+                code="amounts_mixed",
+                param="amount",
+                hint=f"Write all in minor units (line {other.line}: {other.message}); or, in a CSV "
+                "with a column currency, all with their decimals, and add --decimals",
+            )
 
     def _read(self, read: Read) -> BatchRow | InvalidRow:
         if isinstance(read.given, dict):
@@ -104,7 +132,12 @@ class Validator:
         except BadRow as bad:
             return _build_bad(read, bad)
         except UsageError as error:  # of the client, which checks, builds and encodes the call
-            return _build_bad(read, BadRow.of(error))
+            found = BadRow.of(error)
+            if error.param == "amount" and isinstance(read.given, dict):
+                amount, currency = read.given.get("amount"), read.given.get("currency")
+                if is_in_decimals(amount, currency if isinstance(currency, str) else None):
+                    found.code = AMOUNT_IN_DECIMALS
+            return _build_bad(read, found)
 
     def _refuse_unknown(self, given: RowFields) -> None:
         for path in self._ignored:

@@ -65,6 +65,14 @@ def amount_option(
     return parse_whole_number(text, name, minimum=minimum, currency=currency, is_text=True)
 
 
+def is_in_decimals(value: object, currency: str | None) -> bool:
+    """Whether a value is an amount with decimals, such as `99.5`, and no whole number."""
+    text = _spell_number(value)
+    if text is None or _is_whole(text):
+        return False
+    return parse_minor_units(_with_point(text), currency) is not None
+
+
 def read_answered_amount(value: object) -> int | None:
     """Reads an amount of an answer, spelled as `100`, `100.0` or `"100"`; None for other values.
 

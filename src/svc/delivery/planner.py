@@ -438,19 +438,19 @@ class _Others:
         return DuplicateState.OLD if is_old else DuplicateState.BY_HAND
 
 
-def _was_unaware(one: Duplicate, unknown: Evidence) -> bool:
+def _was_unaware(one: Duplicate, sent: Evidence) -> bool:
     """Whether a duplicate was begun where the journal did not know of an unknown request.
 
     The journal takes such a request from the results file only later, with a time in whole seconds.
     """
-    if one.seq is None or one.created_at <= unknown.at + 1:
+    if one.seq is None or one.created_at <= sent.at + 1:
         return False
-    return unknown.intent is None or one.seq < unknown.intent.seq
+    return sent.intent is None or one.seq < sent.intent.seq
 
 
-def _is_after(one: Duplicate, failed: Evidence) -> bool:
+def _is_after(one: Duplicate, sent: Evidence) -> bool:
     """Whether a duplicate was begun after a request that has failed, in whose place it may be."""
-    return one.request is None or max(one.created_at, one.settled_at or 0.0) > failed.at
+    return one.request is None or max(one.created_at, one.settled_at or 0.0) > sent.at
 
 
 def _is_changed(row: BatchRow, evidence: Evidence | None) -> bool:

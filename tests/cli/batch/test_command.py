@@ -295,7 +295,7 @@ def test_a_dry_run_checks_every_row_and_sends_nothing(
 ) -> None:
     """It needs no key, writes no results, and ends as the run would: exit 9 with a bad row."""
     monkeypatch.delenv("SVC_API_KEY")
-    lines = [order_line(1), order_line(2, "12.9"), order_line(3), "1,JPY,JP,,Hat,1,1,B"]
+    lines = [order_line(1), order_line(2, "0"), order_line(3), "1,JPY,JP,,Hat,1,1,B"]
     path = write(tmp_path / "o.csv", HEAD, *lines)
     result = svc("batch", "orders.create", str(path), "--dry-run")
     assert result.code == 9
@@ -312,7 +312,7 @@ def test_a_dry_run_checks_every_row_and_sends_nothing(
     human = svc("batch", "orders.create", str(path), "--dry-run", "-o", "human")
     assert (human.code, human.out) == (9, "")
     assert human.err.splitlines()[:3] == [
-        "line 3: amount '12.9' is not a whole number; 12.9 EUR is 1290 in minor units",
+        "line 3: amount 0 is not from 1 to 999999999999",
         "orders.create: 4 rows: 3 to send, 1 invalid. Nothing was sent.",
         "To send: 258.00 EUR (2 rows), 1 JPY (1 row)",
     ]
@@ -419,12 +419,12 @@ def test_a_row_that_holds_the_key_is_refused(svc: Svc, sandbox: Sandbox, tmp_pat
 
 def test_the_summary_for_people(svc: Svc, sandbox: Sandbox, tmp_path: Path) -> None:
     """On stderr: each row that is not done with its line, the counts, the money, what to do."""
-    lines = [order_line(1), order_line(2, "1.5"), order_line(3).replace("DE", "QQ"), order_line(4)]
+    lines = [order_line(1), order_line(2, "1e3"), order_line(3).replace("DE", "QQ"), order_line(4)]
     path = write(tmp_path / "o.csv", HEAD, *lines)
     result = svc("batch", "orders.create", str(path), "-o", "human")
     assert (result.code, result.out) == (9, "")
     said = result.err.splitlines()
-    assert said[0].startswith("line 3: invalid: amount '1.5' is not a whole number")
+    assert said[0].startswith("line 3: invalid: amount '1e3' is not a whole number")
     assert said[1].startswith("line 4: refused: shipping[country] ")
     assert said[2:] == [
         "orders.create: 4 rows: 2 done, 1 refused, 1 invalid",
@@ -434,6 +434,31 @@ def test_the_summary_for_people(svc: Svc, sandbox: Sandbox, tmp_path: Path) -> N
         "  Next: Correct the rows (o.csv.results.ndjson says why), then run this again",
     ]
     assert "\x1b" not in result.err
+
+
+@pytest.mark.parametrize("name", ["o.csv", "o.ndjson"])
+def test_a_file_with_amounts_of_both_kinds_is_sent_in_no_part(
+    svc: Svc, sandbox: Sandbox, tmp_path: Path, name: str
+) -> None:
+    """R98: a spreadsheet writes 100.00 as 100 and 99.50 as 99.5; the first would be paid as 1.00.
+
+    Amounts in yen are the same number either way.
+    """
+    order = {**ORDER, "items": [{**ORDER["items"][0], "unit_amount": 100}]}
+
+    def check(*amounts: int, currency: str = "EUR") -> Result:
+        rows: list[dict[str, Any]] = [{**order, "amount": 99.5}]
+        rows += [{**order, "currency": currency, "amount": one} for one in amounts]
+        flat = [f"{one['amount']},{one['currency']},DE,J,1,100" for one in rows]
+        head = "amount,currency,shipping[country],items[0][name],items[0][quantity]"
+        is_csv = name.endswith(".csv")
+        lines = [f"{head},items[0][unit_amount]", *flat] if is_csv else list(map(json.dumps, rows))
+        return svc("batch", "orders.create", str(write(tmp_path / name, *lines)), "--dry-run")
+
+    mixed = check(100, 200)
+    assert (mixed.code, mixed.error["code"]) == (2, "amounts_mixed")
+    assert "99.5 EUR is 9950 in minor units" in mixed.error["message"]
+    assert (check().code, check(100, currency="JPY").code) == (9, 9)
 
 
 def test_quiet_leaves_errors_only(svc: Svc, sandbox: Sandbox, tmp_path: Path) -> None:

@@ -86,6 +86,7 @@ def _read_input(session: Session, options: BatchOptions, scope: Scope) -> BatchI
             row = shaper.shape(read)
             templates.learn(row)
             rows.append(row)
+        shaper.refuse_mixed_amounts()
         named_so = normalize("NFC", (options.name or "").strip())
         if options.name is not None and not named_so:
             raise build_blank_error("--import")
