@@ -22,7 +22,7 @@ from svc.client.fields import (
 )
 from svc.client.request import check_key, encode_body
 from svc.delivery.journal.entry import Scope
-from svc.delivery.likeness import likenesses, row_likeness, subject_of
+from svc.delivery.likeness import likenesses, read_folded, row_likeness, subject_of
 from svc.delivery.plan import BatchRow, InvalidRow
 from svc.errors import UsageError
 from svc.money import exponent
@@ -39,6 +39,11 @@ _REPEATED: Final = {
         "have the same id",
         "row_id_repeated",
         "Give each row an id of its own, or leave --row-id out",
+    ),
+    "update": (
+        "give one field of one object two values, of which the one that comes last stands",
+        "update_contradicted",
+        "Keep the value that is meant; for one after the other, put them in files of their own",
     ),
     "id": (
         "capture one order, and what the first leaves is released at once",
@@ -101,6 +106,9 @@ class Validator:
             for what, name in ((KEY_COLUMN, row.given_key), ("--row-id", row.row_id), ("id", once)):
                 if name is not None:
                     self._refuse_repeated(row, what, name)
+            if self.operation.name.endswith(".update"):
+                for name, text in read_folded(row.path, self.operation.action.encoding, row.body):
+                    self._refuse_repeated(row, "update", f"{row.path} {name}", text)
         return row
 
     def refuse_mixed_amounts(self) -> None:
@@ -146,16 +154,25 @@ class Validator:
         unknown = (each for each in find_unknown_names(self._names, given) if each.fields)
         refuse_unknown(self.operation, unknown)
 
-    def _refuse_repeated(self, row: BatchRow, what: str, name: str) -> None:
-        """Refuses the file if two rows share what one alone may have: one would not be sent."""
+    def _refuse_repeated(
+        self, row: BatchRow, what: str, name: str, value: str | None = None
+    ) -> None:
+        """Refuses the file if two rows share what one alone may have: one would not be sent.
+
+        Where a value is given, rows may share the name with its value.
+        """
         named = f"{what}={name}"  # no digest: of two in hexadecimal digits case tells one apart
+        valued = f"{named}={value}"
         known = self._lines.find(named)
         if not known:
             self._lines.add(named, row.line)
-        elif (first := known[0]) != row.line:
+        elif (first := known[0]) != row.line and (value is None or valued not in self._lines):
             words, code, hint = _REPEATED[what]
             told = f"Lines {first} and {row.line} {words}. Nothing was sent."
-            raise UsageError(told, code=code, param=what, hint=hint)
+            param = what if value is None else "id"
+            raise UsageError(told, code=code, param=param, hint=hint)
+        if value is not None and valued not in self._lines:
+            self._lines.add(valued, row.line)
 
     def _row_id(self, given: RowFields) -> str | None:
         """The row's own id, which `--row-id` names."""

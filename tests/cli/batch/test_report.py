@@ -16,7 +16,14 @@ from svc.batch.tally import Money, Totals
 from svc.cli.batch.report import Report, questions_of, report_check
 from svc.delivery.hints import TypedLine
 from svc.delivery.policy import RowDecision
-from svc.errors import Forbidden, NetworkError, PartlyDone, ReplyContradiction, SvcError
+from svc.errors import (
+    Forbidden,
+    NetworkError,
+    PartlyDone,
+    ReplyContradiction,
+    SvcError,
+    Unauthorized,
+)
 
 LINE = TypedLine(("batch", "refunds.create", "a.csv"), 0.0, Path("/a"))
 DONE = ResultLine(1, 2, "done", "re_1")
@@ -36,7 +43,8 @@ ENDS: dict[str, tuple[Totals, SvcError | None]] = {
         Totals(3, counts=Counter(done=1, not_sent=2)),
         NetworkError("It was not reached.", request_id="req_1", retry_after=5),
     ),
-    "a key refused": (Totals(2, counts=Counter(done=1, not_sent=1)), Forbidden("No right.")),
+    "a key refused": (Totals(2, counts=Counter(done=1, not_sent=1)), Unauthorized("No key.")),
+    "an account refused": (Totals(2, counts=Counter(done=1, not_sent=1)), Forbidden("No right.")),
     "a contradiction": (
         Totals(2, counts=Counter(unknown=1)),
         ReplyContradiction("Another amount.", outcome="unknown", hint="Ask."),
@@ -83,7 +91,9 @@ class Chosen(list[Any]):
 
 
 def batch(left_out: tuple[str, ...] = (), *, total: bool = True) -> Any:
-    operation = SimpleNamespace(name="refunds.create", action=SimpleNamespace(total=total))
+    operation = SimpleNamespace(
+        name="refunds.create", action=SimpleNamespace(total=total, settles=True)
+    )
     named = SimpleNamespace(id="bat_1", name="a.csv", label="october")
     return SimpleNamespace(operation=operation, batch=named, left_out=left_out)
 

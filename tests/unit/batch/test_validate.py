@@ -313,3 +313,42 @@ def test_a_currency_that_is_compared_is_a_currency() -> None:
     bad = shape("refunds.create", {"payment": "pay_1", "amount": 5, "currency": "eur"})
     assert isinstance(bad, InvalidRow)
     assert (bad.param, bad.code) == ("currency", "currency_invalid")
+
+
+@pytest.mark.parametrize(
+    ("operation", "first", "second", "is_refused"),
+    [
+        ("orders.update", {"amount": 1000}, {"amount": 1200}, True),
+        ("orders.update", {"amount": 1000}, {"amount": 1000}, False),
+        ("orders.update", {"amount": 1000}, {"metadata": {"x": "1"}}, False),
+        ("orders.update", {"metadata": {"x": "1"}}, {"metadata": {"x": ""}}, True),
+        (
+            "disputes.update",
+            {"evidence": {"a": "1"}},
+            {"evidence": {"a": "1"}, "submit": True},
+            False,
+        ),
+        (
+            "disputes.update",
+            {"evidence": {"a": "1"}},
+            {"evidence": {"a": "2"}, "submit": True},
+            True,
+        ),
+    ],
+)
+def test_two_rows_do_not_give_one_field_two_values(
+    operation: str, first: dict[str, Any], second: dict[str, Any], is_refused: bool
+) -> None:
+    """Eight are under way at a time: which amount an order ends with would be left to chance."""
+    shaper = Validator(find_operation(operation), SCOPE)
+    prefix = "ord" if operation == "orders.update" else "dp"
+    rows = [{**first, "id": f"{prefix}_2"}, first | {"id": f"{prefix}_1"}]
+    for number, given in enumerate(rows, 1):
+        assert isinstance(shaper.shape(Read(number, number, given)), BatchRow)
+    last = Read(3, 3, second | {"id": f"{prefix}_1"})
+    if not is_refused:
+        assert isinstance(shaper.shape(last), BatchRow)
+        return
+    with pytest.raises(UsageError, match="Lines 2 and 3 give one field") as caught:
+        shaper.shape(last)
+    assert (caught.value.code, caught.value.param) == ("update_contradicted", "id")

@@ -41,10 +41,14 @@ if TYPE_CHECKING:
 _OUTCOMES: Final = ("failed", "refused", "invalid", "unknown", "not_sent")
 _NOT_DONE: Final = (*_OUTCOMES, "changed")
 _CARRIED_OUT: Final = ("done", "failed", "unknown")
-# Nothing is moved by a cancellation.
-_DONE_WORDS: Final = {"orders.cancel": "Cancelled now"}
+# Nothing is moved by a cancellation or a change.
+_DONE_WORDS: Final = {"orders.cancel": "Cancelled now", "orders.update": "Updated now"}
 _WORDS: Final = {"not_sent": "not sent"}
 _NEW_KEY: Final = "Give svc the new key, then run the same command again: done rows are skipped"
+_FORBIDDEN: Final = (
+    "Ask why this key or account may not do it (svc whoami), then run the same command again: done "
+    "rows are skipped"
+)
 _AGAIN: Final = (
     "Run the same command again: the row is sent again under its own key. If the answer stays the "
     "same, ask the service, naming the request id"
@@ -149,7 +153,7 @@ class Report(NamedTuple):
 
     def _hint(self, stop: SvcError | None) -> str:
         if isinstance(stop, Unauthorized | Forbidden):
-            return _NEW_KEY
+            return _NEW_KEY if isinstance(stop, Unauthorized) else _FORBIDDEN
         counts = self.totals.counts
         told = {(line.outcome, (line.error or {}).get("code")) for line in self.totals.problems}
         codes = {code for _, code in told}
@@ -214,7 +218,12 @@ class Report(NamedTuple):
             out.note(f"Done before, as the service says: {told}")
         out.note(f"Results: {self.results}")
         if totals.skipped == totals.rows > 0 and not totals.contradicted:
-            out.note("Every row was done before.")
+            # A pending one may fail days later, and a run of its own looks at each.
+            later = self.batch_input.operation.action.settles
+            seen = (
+                "; whether one has failed since, a run with --retry-failed looks" if later else ""
+            )
+            out.note(f"Every row was done before{seen}.")
 
     @property
     def _outcome(self) -> Outcome | None:
