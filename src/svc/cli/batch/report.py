@@ -45,10 +45,8 @@ _CARRIED_OUT: Final = ("done", "failed", "unknown")
 _DONE_WORDS: Final = {"orders.cancel": "Cancelled now", "orders.update": "Updated now"}
 _WORDS: Final = {"not_sent": "not sent"}
 _NEW_KEY: Final = "Give svc the new key, then run the same command again: done rows are skipped"
-_FORBIDDEN: Final = (
-    "Ask why this key or account may not do it (svc whoami), then run the same command again: done "
-    "rows are skipped"
-)
+_SINCE: Final = "; whether one has failed since, a run with --retry-failed looks"
+_FORBIDDEN: Final = "Ask why key or account may not do it (svc whoami), then run the same again"
 _AGAIN: Final = (
     "Run the same command again: the row is sent again under its own key. If the answer stays the "
     "same, ask the service, naming the request id"
@@ -213,17 +211,13 @@ class Report(NamedTuple):
             word = _DONE_WORDS.get(self.batch_input.operation.name, "Done now")
             out.note(f"{word}: {in_words(totals.money)}")
         if totals.replayed:
-            before, rows = totals.money_before, _rows(totals.replayed)
-            told = in_words(before) if before.rows else rows
+            before = totals.money_before
+            told = in_words(before) if before.rows else _rows(totals.replayed)
             out.note(f"Done before, as the service says: {told}")
         out.note(f"Results: {self.results}")
         if totals.skipped == totals.rows > 0 and not totals.contradicted:
-            # A pending one may fail days later, and a run of its own looks at each.
-            later = self.batch_input.operation.action.settles
-            seen = (
-                "; whether one has failed since, a run with --retry-failed looks" if later else ""
-            )
-            out.note(f"Every row was done before{seen}.")
+            later = _SINCE if self.batch_input.operation.action.settles else ""
+            out.note(f"Every row was done before{later}.")
 
     @property
     def _outcome(self) -> Outcome | None:
@@ -447,7 +441,7 @@ def in_words(money: Money) -> str:
 
 
 def _rows(count: int) -> str:
-    return f"{count} row" if count == 1 else f"{count:,} rows"
+    return "1 row" if count == 1 else f"{count:,} rows"
 
 
 def _of(count: int, rows: int) -> str:
