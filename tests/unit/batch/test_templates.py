@@ -194,9 +194,9 @@ def test_a_template_leaves_alone_every_value_that_it_might_read_otherwise(
     rows = [valid]
     for place, name in enumerate(head[:-1]):
         rows += [[*valid[:place], value, *valid[place + 1 :]] for value in VALUES[name]]
-    if operation == "orders.capture":  # an order is captured once
+    if head[0] == "id":  # an order is captured once, and a dispute changed to one value
         rows = [
-            [f"ord_of{number}" if row[0] == valid[0] else row[0], *row[1:]]
+            [f"{valid[0]}of{number}" if row[0] == valid[0] else row[0], *row[1:]]
             for number, row in enumerate(rows)
         ]
     file = io.StringIO()
