@@ -504,7 +504,8 @@ class ListenerWorld:
             sent = []
             for target in listener.plan.routes.match(row["type"]):
                 self.targets[str(target)].outside[listener, event] = self.loop.time()
-                sent.append((str(target), self.now(), 1.0, 200, None, b""))
+                archive.begin_replay(row["seq"], str(target))
+                sent.append((str(target), 1, self.now(), 1.0, 200, None, b""))
             archive.note_replays(row["seq"], sent, taken=True, pending=True)
         listener.closed_since_stop.append(len(rows))
         return [self.events[row["body"]] for row in rows]

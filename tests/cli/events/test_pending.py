@@ -64,6 +64,35 @@ def test_pending_events_are_sent_where_their_routes_lead(waiting: int, svc: Svc)
 
 
 @pytest.mark.effect_of("events replay", "--forward-to", "--pending")
+def test_what_was_under_way_says_so_when_it_is_sent_again(
+    pay: Pay, tmp_path: Path, listen: Listen, svc: Svc
+) -> None:
+    """R124: sent by a listener that was killed, then by `replay`, which is ended, and by the next.
+
+    An attempt that reached nobody counts for nothing.
+    """
+    with TargetServer(lambda _: None) as target:
+        port, seen = target.port, target.received
+        with listen(tmp_path, "--forward-to", str(port)) as running:
+            pay()
+            until(lambda: len(seen) == 2)
+            running.process.kill()
+            running.process.wait()
+        name = json.loads(seen[0].body)["id"]
+        for _ in range(2):
+            assert svc("events", "replay", name, "--forward-timeout", "0.1").code == 11
+    assert svc("events", "replay", name).code == 11  # refused
+    with TargetServer(port=port) as back:
+        assert svc("events", "replay", "--pending").code == 0
+        assert svc("events", "replay", name).code == 0
+    marks = [one.header("Svc-Redelivered") for one in (*seen, *back.received)]
+    assert marks[:4] == [[], [], [b"1"], [b"2"]]
+    assert sorted(marks[4:6]) == [[b"1"], [b"3"]]  # the other event, which was sent once, and this
+    assert marks[6:] == [[b"3"]]
+    [there] = svc.ok("events", "inbox", "show", name)["targets"]
+    assert (there["state"], there["status"], there["attempts"]) == ("forwarded", 200, 5)
+
+
 def test_pending_events_that_went_elsewhere_stay_owed(waiting: int, svc: Svc) -> None:
     """R50: what was only shown to another address is still forwarded to its target."""
     with TargetServer() as other:

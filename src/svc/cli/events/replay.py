@@ -23,8 +23,14 @@ from svc.cli.framework.options import OptionSet, argument, flag, option
 from svc.cli.framework.session import Session
 from svc.errors import CheckFailed, UsageError
 from svc.listen.forward.replay import ReplayLoop
-from svc.listen.forward.request import FORWARD_SECONDS, ForwardSender, build_record
+from svc.listen.forward.request import (
+    FORWARD_SECONDS,
+    ForwardSender,
+    attempted,
+    build_record,
+)
 from svc.listen.forward.signing import sign_anew
+from svc.listen.http.connection import exchange_once
 from svc.listen.identity import hold_off_listeners, part_waiting
 from svc.listen.inbox.history import Content, InboxEntry, InboxFilter, InboxHistory
 from svc.listen.routes import AnyTarget, parse_known
@@ -306,11 +312,13 @@ class ReplayJob:
         if not self.arguments.original_signature:
             headers = sign_anew(headers, content.body, self.secrets_of(entry), started)
         limit = max(self.arguments.forward_timeout, sender.seconds or 0.0)
-        reply = self.replayer.send(sender, headers, content.body, limit)
+        url = str(sender.target)
+        before = 0 if self.changes else self.archive.begin_replay(entry.seq, url)
+        request = sender.request(headers, content.body, before).data
+        reply = self.replayer.run(lambda: exchange_once(sender.link(), request, limit))
         if reply is None:
             raise Stopped(self.replayer.stopped_by or 0)
-        url = str(sender.target)
-        attempt = (url, started, reply.milliseconds, reply.status, reply.error, reply.body)
+        attempt = attempted(url, started, reply)
         if not self.changes:
             self.archive.note_replays(entry.seq, [attempt], taken=False)
         event, now = (entry.id, entry.type), self.session.clock.now()

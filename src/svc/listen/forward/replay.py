@@ -1,8 +1,7 @@
 """Runs the sending of a command in one event loop, which a signal ends.
 
-`svc events replay` sends its deliveries one after the other by `ReplayLoop.send`; `svc events
-examine` runs its whole examination by `ReplayLoop.run` and sends by itself. A listener uses
-neither.
+`svc events replay` sends its deliveries one after the other by `ReplayLoop.run`; `svc events
+examine` runs its whole examination by it. A listener has no use for it.
 """
 
 import asyncio
@@ -10,8 +9,6 @@ from collections.abc import Callable, Coroutine
 from contextlib import ExitStack
 from typing import Any, Self, TypeVar
 
-from svc.listen.forward.request import ForwardSender
-from svc.listen.http.connection import TargetReply, exchange_once
 from svc.system import loops
 from svc.system.signals import STOPPING
 
@@ -39,13 +36,6 @@ class ReplayLoop:
     def __exit__(self, *_: object) -> None:
         self._runner.run(_passes())  # for a signal that has come while nothing was being sent
         self._open.close()
-
-    def send(
-        self, sender: ForwardSender, headers: bytes, body: bytes, seconds: float
-    ) -> TargetReply | None:
-        """Sends one delivery and waits `seconds` for its answer; None when a signal came."""
-        request = sender.request(headers, body).data
-        return self.run(lambda: exchange_once(sender.link(), request, seconds))
 
     def run(self, work: Callable[[], Coroutine[Any, Any, T]]) -> T | None:
         """Runs the coroutine of `work` in the loop; returns None when a signal has ended it."""

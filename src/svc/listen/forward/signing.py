@@ -36,7 +36,9 @@ def parse_signed_at(headers: bytes) -> int | None:
 
 
 class LateSigner:
-    """Signs deliveries anew whose signature is over four minutes old; a header has the first one.
+    """Signs deliveries anew whose signature is over four minutes off; a header has the first one.
+
+    Where the clock was put back, that is in the future.
 
     Attributes:
         secrets: those of the endpoint as it is now; a target that knows any of them accepts it.
@@ -48,7 +50,7 @@ class LateSigner:
 
     def __call__(self, headers: bytes, body: bytes) -> tuple[bytes, bool]:
         signed, now = parse_signed_at(headers), self._clock.now()
-        if signed is None or now - signed <= LATE_SECONDS:
+        if signed is None or abs(now - signed) <= LATE_SECONDS:
             return headers, False
         lines = headers.splitlines()
         first = [line.partition(b":")[2].strip() for line in lines if _is_signature(line)]

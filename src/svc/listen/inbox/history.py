@@ -237,11 +237,11 @@ class InboxHistory:
                 url=row["url"],
                 state=_AT_TARGET[State(row["state"])],
                 attempts=row["attempts"],
-                status=row["last_status"],
+                status=row["status"],
                 error=row["error"] or (row["resting"] if row["state"] < State.LEFT else None),
                 next_at=row["next_at"] if row["next_at"] > 0 else None,
             )
-            for row in self._state.rows(_AT_TARGETS, (seq,))
+            for row in self._state.rows(_AT_TARGETS, (seq, seq))
         ]
 
     def forwards(self, entry: InboxEntry) -> list[Row]:
@@ -256,6 +256,13 @@ class InboxHistory:
         """
         return self._state.rows(_TRIED, (entry.seq, entry.seq))
 
+    def begin_replay(self, seq: int, url: str) -> int:
+        """Notes that an event is sent to a target now; returns how often that may have had it."""
+        with self._state.write() as tx:
+            [row] = tx.rows(_MAY_HAVE_HAD, (url, url, seq))
+            tx.execute(_REPLAYING, (1, seq, url))
+        return int(row["times"])
+
     def note_replays(
         self,
         seq: int,
@@ -266,14 +273,16 @@ class InboxHistory:
     ) -> None:
         """Records attempts of a replay; a target's 2xx closes an event whose forward had failed.
 
-        Each attempt is (url, started_at, milliseconds, status, error, reply). With `pending` an
-        event that is still to be forwarded is closed as well at the targets that took it.
+        Each attempt is (url, sent, started_at, milliseconds, status, error, reply); `sent` is 0
+        where `begin_replay` noted one that never left. With `pending` an event that is still to be
+        forwarded is closed as well at the targets that took it.
         """
         with self._state.write() as tx:
-            for url, *rest in attempts:
+            for url, sent, *rest in attempts:
                 [row] = tx.rows(_LAST_REPLAY, (seq, url))
                 tx.execute(_NOTE, (seq, url, row["last"] + 1, *rest))
-            took = [url for url, _, _, status, *_ in attempts if is_success(status)]
+                tx.execute(_REPLAYING, (min(sent, 1) - 1, seq, url))
+            took = [url for url, *_, status, _, _ in attempts if is_success(status)]
             open_too = (State.NEW, State.WAITS, State.LATER, State.LEFT) if pending else ()
             close_elsewhere(tx, seq, took, (State.FAILED, *open_too) if taken else ())
 
@@ -369,8 +378,14 @@ def build_query(
 
 _BY_ID: Final = build_query(f"AND i.seq IN ({ROWS_OF_EVENT})")
 _AT_TARGETS: Final = """
-SELECT url, state, attempts, last_status, error, next_at, resting FROM targets
-CROSS JOIN ledger ON target = id AND event = ? ORDER BY id"""
+SELECT url, state, attempts + COALESCE(replays, 0) AS attempts, next_at, resting,
+  IIF(state = 4 AND COALESCE(last_status, 0) NOT BETWEEN 200 AND 299, took, last_status) AS status,
+  IIF(state = 4, NULL, error) AS error
+FROM targets CROSS JOIN ledger ON targets.id = ledger.target AND event = ?
+LEFT JOIN (
+  SELECT target AS there, COUNT(*) AS replays, MAX(IIF(status BETWEEN 200 AND 299, status, NULL))
+    AS took FROM forwards WHERE inbox_seq = ? AND replay GROUP BY target
+) ON there = url ORDER BY targets.id"""
 # An attempt that was taken stands in the ledger alone.
 _FORWARDS: Final = """
 SELECT target AS url, status, milliseconds, attempt, replay, started_at, error, reply
@@ -390,6 +405,18 @@ SELECT url, MAX(forwarded) AS forwarded, MAX(taken) AS taken FROM (
 GROUP BY url ORDER BY MIN(place)"""
 _ROWS_AT_ONCE: Final = 20_000
 _BEHIND: Final = "SELECT received_at FROM inbox WHERE seq >= ? ORDER BY seq LIMIT 1"
+# A run that was killed, or is under way, may have sent what it had read (`runs`). Where a target is
+# not the listener's own, its replays tell.
+_MAY_HAVE_HAD: Final = """
+SELECT redelivered + COALESCE(
+  (SELECT MAX(sent + (state IN (0, 2, 3) AND (next_at >= 0 OR running)
+      AND event <= MAX(cut, CASE running WHEN 0 THEN 0 WHEN 1 THEN event ELSE running - 2 END)))
+    FROM targets CROSS JOIN ledger ON target = id AND event = seq WHERE url = ?),
+  (SELECT COUNT(*) FROM forwards WHERE inbox_seq = seq AND target = ? AND replay)) AS times
+FROM inbox WHERE seq = ?"""
+_REPLAYING: Final = """
+UPDATE ledger SET sent = sent + ? WHERE event = ? AND target IN (
+  SELECT id FROM targets WHERE url = ?)"""
 _LAST_REPLAY: Final = (
     "SELECT COALESCE(MAX(attempt), 0) AS last FROM forwards"
     " WHERE inbox_seq = ? AND target = ? AND replay = 1"

@@ -11,7 +11,7 @@ from typing import Final
 from svc import signature
 from svc.clock import Clock
 from svc.errors import SignatureError, UsageError
-from svc.listen.forward.request import build_record
+from svc.listen.forward.request import attempted, build_record
 from svc.listen.forward.signing import sign_anew
 from svc.listen.http.connection import TargetReply, exchange_once
 from svc.listen.inbox.history import InboxEntry, InboxHistory
@@ -83,14 +83,16 @@ class Replayer:
             )
         return sign_anew(headers, body, secrets, self.clock.now())
 
+    def begin(self, whole: Whole, targets: Sequence[AnyTarget]) -> list[int]:
+        """Notes that a delivery is sent now; returns how often each may have had it; blocks."""
+        return [self.archive.begin_replay(whole.entry.seq, str(target)) for target in targets]
+
     async def send(
-        self, whole: Whole, targets: Sequence[AnyTarget], headers: bytes
+        self, whole: Whole, targets: Sequence[AnyTarget], headers: bytes, before: Sequence[int]
     ) -> list[TargetReply]:
         """Sends to all targets at once; returns the reply of each, in the order of `targets`."""
-        limit = min(self.plan.forwarding.seconds, _SECONDS_MAX)
-        return await asyncio.gather(
-            *(self._send_to(target, whole, headers, limit) for target in targets)
-        )
+        each = zip(targets, before, strict=True)
+        return await asyncio.gather(*(self._send_to(one, whole, headers, had) for one, had in each))
 
     def note(
         self,
@@ -100,10 +102,8 @@ class Replayer:
         started: float,
     ) -> None:
         """Records the attempts of a replay like those of a forward; blocks."""
-        attempts = [
-            (str(target), started, reply.milliseconds, reply.status, reply.error, reply.body)
-            for target, reply in zip(targets, replies, strict=True)
-        ]
+        each = zip(targets, replies, strict=True)
+        attempts = [attempted(str(target), started, reply) for target, reply in each]
         taken = all(reply.is_taken for reply in replies)
         self.archive.note_replays(whole.entry.seq, attempts, taken=taken)
 
@@ -130,11 +130,12 @@ class Replayer:
         return self.secrets_of(entry.endpoint_id) if entry.endpoint_id else ()
 
     async def _send_to(
-        self, target: AnyTarget, whole: Whole, headers: bytes, limit: float
+        self, target: AnyTarget, whole: Whole, headers: bytes, before: int
     ) -> TargetReply:
         extra = self.plan.headers if str(target) in self._configured else ()
         sender = sender_for(target, extra, trust=self.plan.trust)
-        request = sender.request(headers, whole.content.body).data
+        request = sender.request(headers, whole.content.body, before).data
+        limit = min(self.plan.forwarding.seconds, _SECONDS_MAX)
         reply = await exchange_once(sender.link(), request, limit)
         event = (whole.entry.id, whole.entry.type)
         self.emit(build_record(reply, target, event, self.clock.now(), 1))

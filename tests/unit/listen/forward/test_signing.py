@@ -21,9 +21,15 @@ def values(lines: bytes, name: bytes) -> list[bytes]:
     return [value for key, _, value in pairs if key.lower() == name]
 
 
-@pytest.mark.parametrize(("age", "anew"), [(0, False), (240, False), (241, True), (40_000, True)])
+@pytest.mark.parametrize(
+    ("age", "anew"),
+    [(0, False), (240, False), (241, True), (40_000, True), (-240, False), (-86_400, True)],
+)
 def test_late_event_is_signed_anew_and_says_so(age: int, anew: bool) -> None:
-    """R123: after four minutes, with all secrets of the endpoint; the first signature is beside."""
+    """R123: after four minutes, with all secrets of the endpoint; the first signature is beside.
+
+    So is one of tomorrow, after the clock was put back by a day: a target refuses that as well.
+    """
     clock = ManualClock(START)
     came = headers(int(START) - age)
     lines, says = LateSigner((SECRET, "whsec_test_old"), clock)(came, BODY)

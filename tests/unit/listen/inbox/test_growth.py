@@ -102,7 +102,7 @@ def test_no_query_reads_what_is_kept(state: TracedDatabase, inbox: SqliteInbox) 
     entry = found.find("evt_1")
     assert entry is not None
     found.at_targets(1), found.forwards(entry), found.targets_tried(entry), found.content(entry)
-    found.note_replays(1, [(A, NOW, 1.0, 200, None, b"")], taken=True, pending=True)
+    found.note_replays(1, [(A, 1, NOW, 1.0, 200, None, b"")], taken=True, pending=True)
     found.page(ListFilter(before=5), []), [*copies(state, "http://s", "default", "test", NOW)]
     forget_failed(state, WHOSE, NOW + 1000, ManualClock(NOW))
     forget_all_forwarded(state, ManualClock(NOW + 40 * 86400))

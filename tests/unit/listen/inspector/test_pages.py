@@ -324,6 +324,7 @@ def test_replay_signs_anew_and_is_noted(watched: WatchedListener, target: Target
     first, again = target.received
     assert again.body == first.body
     verify(again.body, again.header("svc-signature"), [SECRET], NOW + 1000)
+    assert (first.header("Svc-Redelivered"), again.header("Svc-Redelivered")) == ([], [b"1"])
     page = texts(watched.get("delivery/evt_1?sent=1").body)
     assert f"Sent again: 200 OK from http://localhost:{target.port}." in page
     assert "replay 1" in page
