@@ -36,6 +36,11 @@ class Running:
     def text(self) -> str:
         return self._log.read_text(encoding="utf-8")
 
+    @property
+    def errors(self) -> str:
+        """What it has written to standard error."""
+        return self._log.with_suffix(".err").read_text(encoding="utf-8")
+
     def wait(self, kind: str, count: int = 1) -> list[dict[str, Any]]:
         """Gives the records of one kind, once there are so many."""
         found: list[dict[str, Any]] = []

@@ -135,6 +135,22 @@ def test_two_listeners_at_once_each_get_every_event(
             assert [event["duplicate"] for event in running.wait("event", 2)] == [False, False]
 
 
+def test_two_listeners_of_the_same_targets_say_so(
+    sandbox: Sandbox, tmp_path: Path, listen: Listen
+) -> None:
+    """The second warns, which gives the target each event twice; one of other targets does not.
+
+    Nor does the next one when the first has ended.
+    """
+    first, other = ("--forward-to", str(free_port())), ("--forward-to", str(free_port()))
+    with listen(tmp_path, *first) as one:
+        with listen(tmp_path, *other) as two, listen(tmp_path, *first) as three:
+            told = ["forwards to the same targets" in each.errors for each in (one, two, three)]
+        one.end()
+    with listen(tmp_path, *first) as again:
+        assert [*told, "the same targets" in again.errors] == [False, False, True, False]
+
+
 def test_killed_listener_leaves_nothing_undone(pay: Pay, tmp_path: Path, listen: Listen) -> None:
     """R50: kill -9 with the target away; the same command forwards everything when it runs again."""
     with TargetServer() as target:
@@ -284,6 +300,7 @@ USAGE = [
     (["-o", "csv"], "ndjson"),
     (["--query", "x"], "jq"),
     (["--port", "0"], "--port"),
+    (["--forward-timeout", "nan"], "--forward-timeout is nan"),
 ]
 
 

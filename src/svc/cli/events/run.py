@@ -48,6 +48,11 @@ if TYPE_CHECKING:
 _OBJECTS_ON_THEIR_WAY: Final = 20_000
 _CLOSE_SECONDS: Final = 0.2  # for the database, of the one in which we end (promise R78)
 
+_DOUBLED: Final = (
+    "Another listener that runs here forwards to the same targets: they get what comes to both "
+    "twice, each time with another signature."
+)
+
 
 @dataclass(frozen=True, slots=True)
 class ListenerSetup:
@@ -251,6 +256,8 @@ def _prepare(
     state, listening = session.state(), _build_listening(session, options, chosen)
     with ExitStack() as open_:
         claim = open_.enter_context(claim_of(session, listening, options))
+        if claim.beside and options.routes.targets:
+            session.out.warn(_DOUBLED)
         bound = open_.enter_context(_bind(session, options, claim))
         register = Registrar(session, options, state, claim, bound.getsockname()[1], sandbox)
         address = chosen.address if chosen is not None else options.public_url

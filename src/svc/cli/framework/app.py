@@ -207,7 +207,8 @@ def refuse_blank(given: Mapping[str, Any], parameters: Sequence[Any]) -> None:
     be empty: it is a field's value, or the body of a fault.
 
     Raises:
-        UsageError: the value of an option has no character but blanks.
+        UsageError: the value of an option has no character but blanks, or is no number (nan, which
+            is within any bounds).
     """
     for each in parameters:
         is_text = str(each.metavar or "").startswith("TEXT")
@@ -217,6 +218,11 @@ def refuse_blank(given: Mapping[str, Any], parameters: Sequence[Any]) -> None:
             from svc.client.call import build_blank_error
 
             raise build_blank_error(max(each.opts, key=len))
+        if each.type.name == "float range" and typed and typed.strip("+- ").lower() == "nan":
+            from svc.errors import UsageError
+
+            name = max(each.opts, key=len)
+            raise UsageError(f"{name} is nan: it must be a number.", param=name)
 
 
 def make_app(help_text: str | None = None, *, cls: type[TyperGroup] = Noun) -> typer.Typer:

@@ -16,6 +16,11 @@ if TYPE_CHECKING:
 _STATUS_LINE: Final = re.compile(rb"HTTP/1\.1 ([2-5][0-9]{2})(?: [\t\x20-\x7e\x80-\xff]*)?\r\n")
 _OTHER_FRAMING: Final = frozenset((b"transfer-encoding", b"upgrade"))
 _KEPT_OPEN: Final = b"keep-alive"
+# Errors of h11 by their first word, where it speaks of its own states.
+_PLAINER: Final = {
+    "peer": "the connection was closed before a whole answer",
+    "Received": "the answer asks for another protocol (101)",
+}
 _WITHOUT_BODY: Final = (b"204", b"304")
 _HEAD_MAX: Final = 64 * 1024
 BODY_MAX: Final = 1024 * 1024
@@ -111,7 +116,8 @@ class AnswerReader:
             return self._read_whole(self._slow.wire) if self._slow.read(data) else None
         except RemoteProtocolError as error:
             why = str(error).partition(": bytearray")[0]  # h11 repeats the bytes as Python has them
-            raise UnreadableAnswer(f"the answer is no HTTP: {why}") from None
+            why = _PLAINER.get(why.partition(" ")[0], f"the answer is no HTTP: {why}")
+            raise UnreadableAnswer(why) from None
 
     def _take(self, event: object) -> None:
         from h11 import Data, InformationalResponse, Response

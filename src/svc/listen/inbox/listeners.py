@@ -47,11 +47,15 @@ WHERE scope = ? GROUP BY targets.id ORDER BY targets.id"""
 
 @dataclass(frozen=True, slots=True)
 class ListenerId:
-    """A listener that this process has claimed; `port` and `path` are those of its last run."""
+    """A listener that this process has claimed; `port` and `path` are those of its last run.
+
+    `beside`: another of its kind, which some process runs, has the same targets.
+    """
 
     scope: str
     port: int | None
     path: str
+    beside: bool = False
 
 
 def find_last_endpoint(state: Database, listening: Listening, targets: Sequence[str]) -> str | None:

@@ -195,6 +195,14 @@ TROUBLES = [
         b"SMTP nonsense\r\n\r\n", "the answer is no HTTP: illegal status line.", id="garbage"
     ),
     pytest.param(b"HTTP/1.1 200 OK\r\nX: " + b"y" * 70000, "head is over 64 KiB", id="long-head"),
+    pytest.param(
+        b"HTTP/1.1 200 OK\r\nConnection: close\r\nX", "closed before a whole answer", id="cut-head"
+    ),
+    pytest.param(
+        b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\n\r\n",
+        "the answer asks for another protocol (101)",
+        id="upgrade",
+    ),
     pytest.param(None, "no answer in time", id="silence"),
 ]
 
