@@ -16,6 +16,7 @@ from support.listening import OUTCOME, plan_for
 from svc.errors import LocalError
 from svc.listen.forward.pump import ForwardOptions
 from svc.listen.http.answers import TargetAnswer
+from svc.listen.http.connection import TargetReply
 from svc.listen.http.dial import BrokenExchange, CannotConnect, OpenConnection
 from svc.listen.http.requests import HttpHead, HttpRequest
 from svc.listen.inbox.history import InboxHistory, InboxScope
@@ -505,7 +506,7 @@ class ListenerWorld:
             for target in listener.plan.routes.match(row["type"]):
                 self.targets[str(target)].outside[listener, event] = self.loop.time()
                 archive.begin_replay(row["seq"], str(target))
-                sent.append((str(target), 1, self.now(), 1.0, 200, None, b""))
+                sent.append((str(target), self.now(), TargetReply(1.0, 200)))
             archive.note_replays(row["seq"], sent, taken=True, pending=True)
         listener.closed_since_stop.append(len(rows))
         return [self.events[row["body"]] for row in rows]

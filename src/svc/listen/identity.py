@@ -13,7 +13,7 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from itertools import chain, count
+from itertools import count
 from pathlib import Path
 from typing import Final
 
@@ -112,33 +112,32 @@ def _claim(
     new_path: Callable[[], str],
     targets: Sequence[str],
 ) -> tuple[int, ListenerId]:
-    beside = False
-    for scope, same in _candidates(state, listening, targets):
+    for scope in _candidates(state, listening, targets):
         lock = _lock(folder, scope)
-        beside |= same and lock is None
         if lock is not None:
             try:
                 claim = load_remembered(state, scope, listening, new_path)
-                return lock, replace(claim, beside=beside)
+                same = (
+                    one
+                    for one, known in list_known(state, listening).items()
+                    if one != scope and known.targets == json.dumps(list(targets))
+                )
+                return lock, replace(claim, beside=any(_runs(folder, one) for one in same))
             except BaseException:
                 os.close(lock)
                 raise
     raise AssertionError("there is always a new one")
 
 
-def _candidates(
-    state: Database, listening: Listening, targets: Sequence[str]
-) -> Iterator[tuple[str, bool]]:
-    """Yields the listener of these targets, those with events left to forward, the rest, new ones.
+def _candidates(state: Database, listening: Listening, targets: Sequence[str]) -> Iterator[str]:
+    """Returns the listener of these targets, those with events left to forward, the rest, new ones.
 
-    Beside each stands whether it is one of these targets.
     Of two that ran at once and were stopped, each has its own command forward what it has left.
     """
     found = list_known(state, listening)
     ours = json.dumps(list(targets))
-    same = {scope for scope, one in found.items() if one.targets == ours}
-    known = sorted(found, key=lambda one: (one not in same, not found[one].waiting))
-    yield from ((one, one in same) for one in chain(known, map(listening.scope, count(len(found)))))
+    yield from sorted(found, key=lambda one: (found[one].targets != ours, not found[one].waiting))
+    yield from map(listening.scope, count(len(found)))
 
 
 def _lock(folder: Path, scope: str) -> int | None:

@@ -13,6 +13,7 @@ from simulation.listener_world import (
     tried,
 )
 from support.listening import outcomes
+from svc.listen.http.connection import TargetReply
 from svc.listen.inbox.history import InboxHistory, InboxScope
 from svc.listen.progress import Until
 
@@ -118,7 +119,7 @@ def test_a_target_that_took_an_event_elsewhere_does_not_get_it(world: ListenerWo
     listener = world.started()
     world.send(listener, world.event(1), then=5)
     archive = InboxHistory(world.state, InboxScope("", "", None))
-    archive.note_replays(1, [(one.url, 1, world.now(), 1.0, 200, None, b"")], taken=True)
+    archive.note_replays(1, [(one.url, world.now(), TargetReply(1.0, 200))], taken=True)
     one.up = two.up = True
     world.loop.run_for(60)
     assert (tried(one), tried(two)) == ([], ["evt_1"])

@@ -23,12 +23,7 @@ from svc.cli.framework.options import OptionSet, argument, flag, option
 from svc.cli.framework.session import Session
 from svc.errors import CheckFailed, UsageError
 from svc.listen.forward.replay import ReplayLoop
-from svc.listen.forward.request import (
-    FORWARD_SECONDS,
-    ForwardSender,
-    attempted,
-    build_record,
-)
+from svc.listen.forward.request import FORWARD_SECONDS, ForwardSender, build_record
 from svc.listen.forward.signing import sign_anew
 from svc.listen.http.connection import exchange_once
 from svc.listen.identity import hold_off_listeners, part_waiting
@@ -289,7 +284,8 @@ class ReplayJob:
 
     def _replay(self, entry: InboxEntry) -> bool:
         """Sends one event to its targets; says whether all of them took it every time."""
-        if self.rest_only and entry.state == "pending" and not self.archive.waits(entry.seq):
+        there = self.archive.at_targets(entry.seq) if self.rest_only else ()
+        if entry.state == "pending" and self.rest_only and not any(one.is_open for one in there):
             return True  # another process has closed it since it was listed
         content = change_event(self.archive.content(entry), self.changes)
         taken = True
@@ -318,9 +314,8 @@ class ReplayJob:
         reply = self.replayer.run(lambda: exchange_once(sender.link(), request, limit))
         if reply is None:
             raise Stopped(self.replayer.stopped_by or 0)
-        attempt = attempted(url, started, reply)
         if not self.changes:
-            self.archive.note_replays(entry.seq, [attempt], taken=False)
+            self.archive.note_replays(entry.seq, [(url, started, reply)], taken=False)
         event, now = (entry.id, entry.type), self.session.clock.now()
         self.records.show(build_record(reply, sender.target, event, now, number))
         return reply.is_taken

@@ -128,9 +128,3 @@ def build_record(
     """Returns an attempt that ended at `now` (Unix seconds) as a record; `event` is id and type."""
     head = (now, *event, str(target), reply.status, reply.milliseconds, attempt)
     return Forwarded(*head, reply.error, reply.body, retry_in, signed_anew)
-
-
-def attempted(url: str, started: float, reply: TargetReply) -> tuple[object, ...]:
-    """Returns an attempt of a replay as `InboxHistory.note_replays` takes it."""
-    result = (reply.milliseconds, reply.status, reply.error, reply.body)
-    return (url, reply.sent, started, *result)

@@ -19,7 +19,6 @@ from svc.listen.inbox.statements import ENDS
 from svc.listen.names import READER
 from svc.listen.routes import Routes
 from svc.listen.verify.verify import Delivery, read_facts
-from svc.service.facts import is_success
 from svc.state import Database, Row
 
 _PAGE: Final = 200
@@ -226,10 +225,6 @@ class InboxHistory:
         )
         return Content(row["headers"], row["body"])
 
-    def waits(self, seq: int) -> bool:
-        """Returns whether an entry is still to be forwarded."""
-        return any(one.is_open for one in self.at_targets(seq))
-
     def at_targets(self, seq: int) -> list[AtTarget]:
         """Returns what became of an event at each of its targets."""
         return [
@@ -266,23 +261,23 @@ class InboxHistory:
     def note_replays(
         self,
         seq: int,
-        attempts: Sequence[tuple[Any, ...]],
+        attempts: Sequence[tuple[str, float, Any]],
         *,
         taken: bool,
         pending: bool = False,
     ) -> None:
         """Records attempts of a replay; a target's 2xx closes an event whose forward had failed.
 
-        Each attempt is (url, sent, started_at, milliseconds, status, error, reply); `sent` is 0
-        where `begin_replay` noted one that never left. With `pending` an event that is still to be
-        forwarded is closed as well at the targets that took it.
+        Each attempt is (url, started_at, a `TargetReply`), and noted by `begin_replay`. With
+        `pending` an event that is still to be forwarded is closed as well where it was taken.
         """
         with self._state.write() as tx:
-            for url, sent, *rest in attempts:
+            for url, started, reply in attempts:
                 [row] = tx.rows(_LAST_REPLAY, (seq, url))
-                tx.execute(_NOTE, (seq, url, row["last"] + 1, *rest))
-                tx.execute(_REPLAYING, (min(sent, 1) - 1, seq, url))
-            took = [url for url, *_, status, _, _ in attempts if is_success(status)]
+                result = (reply.milliseconds, reply.status, reply.error, reply.body)
+                tx.execute(_NOTE, (seq, url, row["last"] + 1, started, *result))
+                tx.execute(_REPLAYING, (min(reply.sent, 1) - 1, seq, url))
+            took = [url for url, _, reply in attempts if reply.is_taken]
             open_too = (State.NEW, State.WAITS, State.LATER, State.LEFT) if pending else ()
             close_elsewhere(tx, seq, took, (State.FAILED, *open_too) if taken else ())
 

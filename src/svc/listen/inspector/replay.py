@@ -11,7 +11,7 @@ from typing import Final
 from svc import signature
 from svc.clock import Clock
 from svc.errors import SignatureError, UsageError
-from svc.listen.forward.request import attempted, build_record
+from svc.listen.forward.request import build_record
 from svc.listen.forward.signing import sign_anew
 from svc.listen.http.connection import TargetReply, exchange_once
 from svc.listen.inbox.history import InboxEntry, InboxHistory
@@ -103,7 +103,7 @@ class Replayer:
     ) -> None:
         """Records the attempts of a replay like those of a forward; blocks."""
         each = zip(targets, replies, strict=True)
-        attempts = [attempted(str(target), started, reply) for target, reply in each]
+        attempts = [(str(target), started, reply) for target, reply in each]
         taken = all(reply.is_taken for reply in replies)
         self.archive.note_replays(whole.entry.seq, attempts, taken=taken)
 

@@ -11,6 +11,7 @@ import pytest
 
 from support.clocks import ManualClock
 from support.listening import NOW, arrival, attempt, ended, event
+from svc.listen.http.connection import TargetReply
 from svc.listen.inbox import ledger, listeners, runs
 from svc.listen.inbox.commit import InboxWriter
 from svc.listen.inbox.forgetting import forget_all_forwarded, forget_failed
@@ -102,7 +103,7 @@ def test_no_query_reads_what_is_kept(state: TracedDatabase, inbox: SqliteInbox) 
     entry = found.find("evt_1")
     assert entry is not None
     found.at_targets(1), found.forwards(entry), found.targets_tried(entry), found.content(entry)
-    found.note_replays(1, [(A, 1, NOW, 1.0, 200, None, b"")], taken=True, pending=True)
+    found.note_replays(1, [(A, NOW, TargetReply(1.0, 200))], taken=True, pending=True)
     found.page(ListFilter(before=5), []), [*copies(state, "http://s", "default", "test", NOW)]
     forget_failed(state, WHOSE, NOW + 1000, ManualClock(NOW))
     forget_all_forwarded(state, ManualClock(NOW + 40 * 86400))

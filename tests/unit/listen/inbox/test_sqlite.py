@@ -27,6 +27,7 @@ from support.listening import (
 )
 from support.suite.patience import patient
 from svc.errors import LocalError
+from svc.listen.http.connection import TargetReply
 from svc.listen.inbox.history import InboxFilter, InboxHistory, InboxScope
 from svc.listen.inbox.interfaces import Batch, InboundEvent, Position, StoreResult, TargetRest
 from svc.listen.inbox.listeners import list_listeners
@@ -97,7 +98,7 @@ def test_what_a_replay_had_taken_stays_taken(state: Database) -> None:
         tx.execute("UPDATE listeners SET profile = 'default', mode = 'test', origin = 'http://a'")
     inbox.store(Batch([inbound(1), inbound(2)]))
     archive = InboxHistory(state, InboxScope("default", "test", "http://a"))
-    sent = (TARGET, 1, NOW, 1.0, 200, None, b"")
+    sent = (TARGET, NOW, TargetReply(1.0, 200))
     archive.note_replays(1, [sent], taken=True, pending=True)
     inbox.store(Batch(attempts=ended([1, 2], "failed")))
     states = {one.id: one.state for one in archive.entries(InboxFilter())}
