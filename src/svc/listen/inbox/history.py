@@ -1,8 +1,7 @@
 """Reads the inbox for commands: lists and finds kept deliveries, and records replays of them.
 
-`svc events inbox`, `replay`, `svc timeline` and the inspector use an `InboxHistory`; `svc events
-log refill` reads the deliveries of this machine's receivers by `copies`. A running listener writes
-by `sqlite` instead.
+`svc events inbox`, `replay`, `svc timeline` and the inspector use an `InboxHistory`. A running
+listener writes by `sqlite` instead.
 """
 
 import fnmatch
@@ -16,9 +15,7 @@ from typing import Any, Final, NamedTuple
 from svc.listen.inbox.event_ids import ROWS_OF_EVENT
 from svc.listen.inbox.ledger import State, close_elsewhere
 from svc.listen.inbox.statements import ENDS
-from svc.listen.names import READER
 from svc.listen.routes import Routes
-from svc.listen.verify.verify import Delivery, read_facts
 from svc.state import Database, Row
 
 _PAGE: Final = 200
@@ -484,37 +481,3 @@ def _state(row: Row) -> str:
         outcome = row["outcome"] or "unrouted"
         return "kept" if outcome == "unrouted" else str(outcome)
     return "pending" if row["low"] < State.DONE else _AT_TARGET[State(row["high"])]
-
-
-_COPIES_AT_ONCE: Final = 256
-_COPIED_BYTES: Final = 8 * 1024 * 1024
-# What listeners have read in a log is no copy of it; what was withheld belongs to another mode's
-# log, if to any.
-_COPIES = """
-SELECT seq, received_at, headers, body FROM (
-  SELECT i.seq, i.received_at, p.headers, p.body,
-    SUM(LENGTH(p.body)) OVER (ORDER BY i.seq) - LENGTH(p.body) AS before
-  FROM inbox i JOIN payloads p ON p.inbox_seq = i.seq JOIN listeners l ON l.id = i.listener
-  WHERE l.origin = ? AND l.profile = ? AND l.mode = ? AND i.seq > ? AND i.received_at >= ?
-    AND instr(l.scope, ?) = 0 AND i.outcome IS NOT 'withheld' AND i.outcome IS NOT 'reset'
-    AND NOT EXISTS (SELECT 1 FROM targets t CROSS JOIN ledger ON target = t.id AND event = i.seq
-      WHERE state = 7)
-  ORDER BY i.seq LIMIT ?
-) WHERE before < ? ORDER BY seq"""
-
-
-def copies(
-    state: Database, origin: str, profile: str, mode: str, since: float
-) -> Iterator[Delivery]:
-    """Yields what receivers of this machine kept from `since` (unix seconds) on, in order.
-
-    Raises:
-        LocalError: the state database cannot be used.
-    """
-    seq = 0
-    whose, limits = (origin, profile, mode), (_COPIES_AT_ONCE, _COPIED_BYTES)
-    while rows := state.rows(_COPIES, (*whose, seq, since, READER, *limits)):
-        for row in rows:
-            facts = read_facts(row["body"])
-            yield Delivery(row["body"], row["headers"], row["received_at"], facts)
-        seq = rows[-1]["seq"]

@@ -15,7 +15,7 @@ from svc.listen.http.connection import TargetReply
 from svc.listen.inbox import ledger, listeners, runs
 from svc.listen.inbox.commit import InboxWriter
 from svc.listen.inbox.forgetting import forget_all_forwarded, forget_failed
-from svc.listen.inbox.history import InboxFilter, InboxHistory, InboxScope, copies
+from svc.listen.inbox.history import InboxFilter, InboxHistory, InboxScope
 from svc.listen.inbox.interfaces import Batch, InboundEvent
 from svc.listen.inbox.listeners import (
     archive_before_reset,
@@ -24,6 +24,7 @@ from svc.listen.inbox.listeners import (
     list_waiting,
     load_remembered,
 )
+from svc.listen.inbox.received import copies
 from svc.listen.inbox.sqlite import SqliteInbox
 from svc.listen.inspector.history import DeliveryList, ListFilter
 from svc.listen.names import Listening

@@ -36,9 +36,9 @@ from svc.cli.framework.options import REQUIRED, OptionSet, argument, flag, optio
 from svc.cli.framework.prompts import read_secret
 from svc.cli.framework.session import Session
 from svc.errors import CheckFailed, ConfigError, KeyStoreError, NotFound, UsageError
-from svc.listen.inbox.history import copies
 from svc.listen.inbox.interfaces import Position
 from svc.listen.inbox.listeners import forget, list_listeners
+from svc.listen.inbox.received import copies
 from svc.listen.log import failed, inboxes, proof, streams, template
 from svc.listen.log.address import LogAddress
 from svc.listen.log.connection import LogConnection
