@@ -30,8 +30,6 @@ def describe(line: str) -> Iterator[str]:
     error = result.error
     named = (result.code, error["code"], error.get("param"), error.get("outcome"))
     yield f"  {named} {error['message']}"
-    if error.get("hint"):
-        yield f"    {error['hint']}"
 
 
 @pytest.mark.usefixtures("isolated")

@@ -352,3 +352,15 @@ def test_two_rows_do_not_give_one_field_two_values(
     with pytest.raises(UsageError, match="Lines 2 and 3 give one field") as caught:
         shaper.shape(last)
     assert (caught.value.code, caught.value.param) == ("update_contradicted", "id")
+
+
+@pytest.mark.parametrize("value", [None, "", " ", [], {}])
+def test_a_row_without_the_id_that_names_it_is_bad(value: object) -> None:
+    refunds = find_operation("refunds.create")
+    validator = Validator(refunds, SCOPE, row_id="metadata[ref]")
+    ids = ({"ref": "A-1"}, {"ref": 7}, {"ref": value}, value)
+    rows = [{"payment": f"pay_{n}", "metadata": one} for n, one in enumerate(ids)]
+    named, counted, *bad = [validator.shape(Read(2, 3, row)) for row in rows]
+    assert (getattr(named, "row_id", ""), getattr(counted, "row_id", "")) == ("A-1", "7")
+    message = "ref is blank, but --row-id names each row by it"
+    assert bad == [InvalidRow(2, 3, message, "ref", "row_id_missing")] * 2
