@@ -12,7 +12,7 @@ from string import ascii_letters, digits
 from typing import Any, Final, get_args
 
 from svc import __version__
-from svc.cli.events.options import check_targets, shell_command
+from svc.cli.events.options import check_targets
 from svc.cli.events.secrets import signing_secrets
 from svc.cli.events.verify import SECRET_STDIN
 from svc.cli.framework.app import make_app, verb
@@ -123,7 +123,6 @@ def _refuse(session: Session, arguments: ExamArguments) -> None:
         )
     if arguments.type_ not in EVENT_TYPES:
         raise build_wrong_choice("--type", arguments.type_, EVENT_TYPES)
-    shell_command(arguments.check, "--check")
 
 
 def _examine(

@@ -29,7 +29,6 @@ from svc.cli.events.options import (
     command_again,
     condition,
     refuse_formats,
-    shell_command,
 )
 from svc.cli.events.run import listen_to, print_secret
 from svc.cli.events.secrets import read_given
@@ -234,7 +233,7 @@ def _check(session: Session, arguments: ListenArguments) -> ListenOptions:
         until=Until.parse(arguments.until, events) if arguments.until else None,
         timeout=arguments.timeout,
         ready_file=arguments.ready_file,
-        command=shell_command(arguments.exec_, "--exec"),
+        command=arguments.exec_,
         has_child_process=arguments.exec_ is not None,
         strict=arguments.strict,
         resume=not arguments.no_resume,

@@ -192,13 +192,6 @@ def body_size(text: str) -> int:
     return size
 
 
-def shell_command(text: str | None, param: str) -> str | None:
-    """Refuses an empty command line; `param` names its option in the error."""
-    if text is not None and not text.strip():
-        raise UsageError(f"{param} is empty.", param=param, hint="Give a command for the shell")
-    return text
-
-
 def check_targets(targets: Iterable[AnyTarget]) -> None:
     """Refuses targets that are not on this machine; each connection checks its address again.
 
