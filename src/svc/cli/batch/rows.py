@@ -19,6 +19,7 @@ from svc.batch.validate import Validator
 from svc.cli.batch.options import BatchOptions
 from svc.cli.framework.prompts import NOTHING_SENT
 from svc.cli.framework.session import Session
+from svc.client.call import build_blank_error
 from svc.client.fields import BodyPath
 from svc.delivery.journal.batches import BatchName, default_name
 from svc.delivery.journal.entry import Scope
@@ -87,6 +88,8 @@ def _read_input(session: Session, options: BatchOptions, scope: Scope) -> BatchI
             rows.append(row)
         shaper.refuse_mixed_amounts()
         named_so = normalize("NFC", (options.name or "").strip())
+        if options.name is not None and not named_so:
+            raise build_blank_error("--import")
         name = named_so or default_name(STDIN if is_read_once(options.file) else options.file, file)
     batch = BatchName(name, operation.name, scope)
     left_out = dict.fromkeys((*shaper.left_out, *names))
