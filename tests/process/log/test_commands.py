@@ -69,7 +69,7 @@ def test_an_event_goes_through_the_whole_team(  # noqa: PLR0915  one story
     with connect(team.running, team.users["receiver"]) as forger:
         forger.run(forger.request("svc.shop.test.order.paid", event(9)))
     missed = team.run("anna", *audit, code=11)
-    assert "1 messages of the log were put there by no receiver of it." in missed.err
+    assert "1 message of the log was put there by no receiver of it." in missed.err
     kinds = sorted(one["type"] for one in json.loads(missed.out))
     assert kinds == ["dispute.opened", "order.paid", "payment.captured"]
 

@@ -27,7 +27,8 @@ def add_log(session: Session, log: str, received: ReceivedEvents) -> None:
         trust = Trust(address.stream(mode), keys)
         unread = connection.run(_read(session, connection, trust, received))
     if unread:
-        session.out.warn(f"{unread:,} messages of the log were put there by no receiver of it.")
+        were = "1 message of the log was" if unread == 1 else f"{unread:,} messages of the log were"
+        session.out.warn(f"{were} put there by no receiver of it.")
 
 
 async def _read(
