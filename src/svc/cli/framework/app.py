@@ -218,11 +218,13 @@ def refuse_blank(given: Mapping[str, Any], parameters: Sequence[Any]) -> None:
             from svc.client.call import build_blank_error
 
             raise build_blank_error(max(each.opts, key=len))
-        if each.type.name == "float range" and typed and typed.strip("+- ").lower() == "nan":
+        if isinstance(typed, str) and typed.strip("+- ").lower() == "nan":
+            from svc.cli.framework.help_page import read_taken
             from svc.errors import UsageError
 
-            name = max(each.opts, key=len)
-            raise UsageError(f"{name} is nan: it must be a number.", param=name)
+            if read_taken(each).type == "float":
+                name = max(each.opts, key=len)
+                raise UsageError(f"{name} is nan: it must be a number.", param=name)
 
 
 def make_app(help_text: str | None = None, *, cls: type[TyperGroup] = Noun) -> typer.Typer:
