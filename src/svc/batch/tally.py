@@ -15,7 +15,7 @@ from svc.client.operations import find_undocumented_status
 from svc.client.reply import Reply
 from svc.clock import utc
 from svc.delivery.evidence import Known
-from svc.delivery.hints import ROW_CHANGED
+from svc.delivery.hints import ROW_CHANGED, ROW_OVERTAKEN
 from svc.delivery.likeness import about_of
 from svc.delivery.plan import BatchPlan, BatchRow, InvalidRow, UnsentRow
 from svc.delivery.policy import RowDecision
@@ -102,8 +102,9 @@ class Totals:
     def skip(self, line: ResultLine) -> None:
         """Counts a row that an earlier run has carried out."""
         code = line.error["code"] if line.error is not None else None
-        self.changed += code == ROW_CHANGED
-        self.skipped += code != ROW_CHANGED
+        is_changed = code in (ROW_CHANGED, ROW_OVERTAKEN)
+        self.changed += is_changed
+        self.skipped += not is_changed
         self.contradicted += code == CONTRADICTED
         self._remember(line)
 
@@ -308,7 +309,8 @@ def _build_passed_line(
 ) -> ResultLine:
     """Builds the line of a valid row that is not sent, with the facts about its request."""
     evidence, duplicate = one.evidence, one.duplicate
-    if duplicate is not None:  # what a single command has done, whatever the row itself came to
+    # What a single command has done, whatever the row itself came to.
+    if duplicate is not None and one.decision is not RowDecision.STOP_ROW_OVERTAKEN:
         return _line(
             one.row,
             outcome,

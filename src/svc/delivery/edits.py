@@ -20,6 +20,7 @@ from svc.delivery.likeness import (
     effect_of,
     fields_of,
     is_making,
+    read_folded,
     read_marks,
     subject_of,
 )
@@ -203,3 +204,19 @@ def _list_said(one: Duplicate) -> dict[str, str]:
 
 def _pick_values(said: Mapping[str, str], kinds: Iterable[str]) -> tuple[str, ...]:
     return tuple(said[kind] for kind in sorted(kinds))
+
+
+def find_overtaking(row: BatchRow, sent: Evidence, facts: BatchFacts) -> Duplicate | None:
+    """Finds the request that gave the object of an update another value after that was sent.
+
+    Of each parameter the last request that sets it counts.
+    """
+    later: dict[str, tuple[str, Duplicate]] = {}
+    for one in facts.updates.get(row.path, ()):
+        seq = sent.intent.seq if sent.intent else None
+        is_later = one.created_at > sent.at + 1 if seq is None else (one.seq or 0) > seq
+        if is_later and facts.may_be_here(one):
+            later |= {name: (text, one) for name, text in one.marks}
+    said = read_folded(row.path, facts.encoding, row.body) if later else ()
+    found = (later[name][1] for name, text in said if name in later and later[name][0] != text)
+    return next(found, None)

@@ -16,10 +16,12 @@ from pathlib import PurePath
 from typing import Final, NamedTuple
 
 from svc.client.retry import KEY_SAFE_SECONDS
+from svc.clock import utc
 from svc.delivery.evidence import DONE_BY_HAND, Evidence, Known
 from svc.delivery.journal.batches import DUPLICATE_SECONDS, BatchName, Duplicate
 from svc.delivery.journal.entry import KEY_REUSED
 from svc.delivery.journal.refusals import (
+    OVERTAKEN,
     ROW_KNOWN_OTHERWISE,
     FormatCommand,
     build_not_again,
@@ -42,6 +44,7 @@ from svc.service.facts import IDEMPOTENCY_RETENTION_SECONDS
 AGAIN: Final = "again-"
 ROW_CHANGED: Final = "row_changed"
 ROW_EDITED: Final = "row_edited"
+ROW_OVERTAKEN: Final = "row_overtaken"
 _HOUR_SECONDS: Final = 3600
 _SHOWN: Final = 10
 _NAMED: Final = 3
@@ -304,6 +307,9 @@ def build_held_error(
             request=evidence.request,
             hint=f"See why: svc get {evidence.object_id}; to send it once more: --retry-failed",
         )
+    if passed.decision is RowDecision.STOP_ROW_OVERTAKEN:
+        assert duplicate is not None
+        return _explain_overtaken(evidence, duplicate, passed.row, format_command)
     if passed.decision is RowDecision.STOP_ROW_CHANGED:
         return _explain_changed(evidence, passed.row)
     if passed.decision is RowDecision.STOP_ROW_KEY_TAKEN:
@@ -357,6 +363,27 @@ def _explain_changed(evidence: Evidence, row: BatchRow) -> SvcError:
         idempotency_key=evidence.key,
         hint=f"{_PUT_BACK}{settle}",
     )
+
+
+def _explain_overtaken(
+    evidence: Evidence, later: Duplicate, row: BatchRow, format_command: FormatCommand
+) -> SvcError:
+    if evidence.known is Known.DONE:
+        anew = "set these again by a single command" if row.given_key else "--edited sends it again"
+        has = "has" if later.done else "may have"
+        return Conflict(
+            f"It was done, and a later request {has} given {evidence.object_id} other values.",
+            code=ROW_OVERTAKEN,
+            outcome="done",
+            request=later.request,
+            hint=f"See that: svc requests show {later.request}; if those are to stay, add "
+            f"--skip-done; if not, {anew}",
+        )
+    if evidence.intent is not None:
+        at = utc(later.created_at)
+        return OVERTAKEN.about(evidence.intent, format_command, other=str(later.request), at=at)
+    why = f"Its outcome is not known, and {later.request} has given its object other values since."
+    return _build_unrecorded(evidence, ROW_OVERTAKEN, why)
 
 
 def _explain_key_taken(evidence: Evidence, format_command: FormatCommand) -> SvcError:

@@ -5,8 +5,9 @@
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Final, NamedTuple, TypeVar
 
 from svc.client.call import Encoding
@@ -200,6 +201,7 @@ class BatchFacts(NamedTuple):
         world: identifies the state of a sandbox; None for any other service.
         moved: what other batches have, or may have, moved of late, with the effect of a row.
         encoding: of the bodies of rows.
+        updates: what has, or may have, updated the objects of rows with other values, by path.
     """
 
     batch: BatchName
@@ -214,6 +216,7 @@ class BatchFacts(NamedTuple):
     world: str | None = None
     moved: Sequence[Duplicate] = ()
     encoding: Encoding = "json"
+    updates: Mapping[str, Sequence[Duplicate]] = MappingProxyType({})
 
     def may_be_here(self, one: Duplicate) -> bool:
         """Whether a request may be of this account, and of the sandbox's present state."""

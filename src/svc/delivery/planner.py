@@ -14,7 +14,7 @@ from operator import itemgetter
 from typing import Final
 
 from svc.client.retry import KEY_SAFE_SECONDS
-from svc.delivery.edits import Edits, Reworded
+from svc.delivery.edits import Edits, Reworded, find_overtaking
 from svc.delivery.evidence import EFFECTIVE, Evidence, Known, age_of
 from svc.delivery.gathering import EvidenceList, EvidenceSource, Selection
 from svc.delivery.journal.batches import DUPLICATE_SECONDS, Duplicate
@@ -158,18 +158,41 @@ class _Planner:
         return Task(row, evidence.key, None)
 
     def _place(self, place: int, row: BatchRow, number: int, before: Evidence | None) -> None:
+        state, duplicate = self._examine(place, row, number, before)
+        decision = self._decide(state)
+        self._decisions[place] = _NUMBERS[decision]
+        is_other = state.duplicate_state is not DuplicateState.LATER
+        if duplicate is not None and (is_other or decision is RowDecision.STOP_ROW_OVERTAKEN):
+            self._duplicates[place] = duplicate
+        if before is not None:
+            self._before[place] = before
+        if decision in BATCH_STOPS:
+            self._stops[decision].add(place)
+        if state.duplicate_state is DuplicateState.OLD:
+            self._plan.noted.add(place)
+        self._sort(place, row, decision)
+
+    def _examine(
+        self, place: int, row: BatchRow, number: int, before: Evidence | None
+    ) -> tuple[RowState, Duplicate | None]:
+        """The state of a row, and the request outside its own that matters most."""
         known = Known.NOTHING if number < 0 else self._facts.evidence.get_known(number)
         has_name = row.row_id is not None or row.given_key is not None
         is_open = known in (Known.UNKNOWN, Known.FAILED)
-        evidence = self._evidence_of(place) if has_name or is_open else None
+        is_read = has_name or is_open or row.path in self._facts.updates
+        evidence = self._evidence_of(place) if is_read else None
         is_edited = before is not None or _is_changed(row, evidence)
         allowed = self._facts.permissions
         if row.given_key is not None and evidence is not None:
             allowed = allowed._replace(may_send_edited=False)  # its key stands for what was sent
-        sent = evidence if is_open else None
+        is_new = known not in EFFECTIVE or (is_edited and allowed.may_send_edited)
         duplicate_state, duplicate = DuplicateState.NONE, None
-        if sent or known not in EFFECTIVE or (is_edited and allowed.may_send_edited):
+        if is_new or is_open:
+            sent = evidence if is_open else None
             duplicate_state, duplicate = self._find_duplicate(place, row, sent)
+        if duplicate is None and evidence is not None and not is_new:
+            duplicate = find_overtaking(row, evidence, self._facts)
+            duplicate_state = DuplicateState.LATER if duplicate else duplicate_state
         state = RowState(
             known,
             known is Known.UNKNOWN and evidence is not None and self._is_key_old(evidence),
@@ -179,17 +202,7 @@ class _Planner:
             is_edited,
             *allowed,
         )
-        decision = self._decide(state)
-        self._decisions[place] = _NUMBERS[decision]
-        if duplicate is not None:
-            self._duplicates[place] = duplicate
-        if before is not None:
-            self._before[place] = before
-        if decision in BATCH_STOPS:
-            self._stops[decision].add(place)
-        if duplicate_state is DuplicateState.OLD:
-            self._plan.noted.add(place)
-        self._sort(place, row, decision)
+        return state, duplicate
 
     def _find_duplicate(
         self, place: int, row: BatchRow, sent: Evidence | None

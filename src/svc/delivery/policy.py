@@ -32,6 +32,7 @@ class DuplicateState(Enum):
     BY_HAND = "done by a single command"
     BY_HAND_REWORDED = "done, or not known to be, by a single command in other words"
     UNRESOLVED = "its outcome is not known"
+    LATER = "a later request has, or may have, given the object other values"
     RUNNING = "another batch is about to send it"
 
 
@@ -72,6 +73,7 @@ class RowDecision(Enum):
     STOP_ROW_FAILED = "what it made has failed"
     STOP_ROW_CONTRADICTED = "its answer said something else"
     STOP_ROW_CHANGED = "it was, or may have been, done with other parameters"
+    STOP_ROW_OVERTAKEN = "a later request has, or may have, given its object other values"
     STOP_ROW_KEY_TAKEN = "the service knows its key with other parameters"
     STOP_ROW_BY_HAND = "a single command has done it"
     STOP_ROW_REWORDED = "a single command has, or may have, done it in other words"
@@ -110,7 +112,24 @@ _ROWS: Final[tuple[_RowRule, ...]] = (
         lambda row: row.known is Known.DONE and row.is_edited and not row.may_send_edited,
         RowDecision.STOP_ROW_CHANGED,
     ),
-    (lambda row: row.known is Known.DONE and not row.is_edited, RowDecision.SKIP),
+    (
+        lambda row: (
+            row.duplicate_state is DuplicateState.LATER
+            and (
+                row.known is Known.UNKNOWN
+                or (row.known is Known.DONE and not (row.may_skip_done or row.may_send_edited))
+            )
+        ),
+        RowDecision.STOP_ROW_OVERTAKEN,
+    ),
+    (
+        lambda row: (
+            row.known is Known.DONE
+            and not row.is_edited
+            and (row.duplicate_state is not DuplicateState.LATER or row.may_skip_done)
+        ),
+        RowDecision.SKIP,
+    ),
     # May a like request have been carried out? An unknown row has such a duplicate only if the
     # journal did not know of the row, so that no single command was stopped by it; of a failed row
     # those are its duplicates that came after it.

@@ -50,6 +50,13 @@ def paid(svc: Svc, sandbox: Sandbox, count: int, **more: Any) -> list[Any]:
     return found
 
 
+def unpaid(svc: Svc, folder: Path) -> str:
+    """The id of an order that can be updated."""
+    path = write(folder / "o.ndjson", json.dumps(ORDER))
+    svc.ok("batch", "orders.create", str(path))
+    return str(made(svc)[0]["id"])
+
+
 def secret_of(sandbox: Sandbox, order: str) -> str:
     """The client secret of an order, which no answer but the first one shows."""
     document = sandbox.control("GET", "/export")
@@ -98,6 +105,60 @@ def test_what_failed_and_was_refunded_another_way_since_is_not_refunded_again(
     assert (stopped.code, stopped.error["code"]) == (6, "rows_repeated")
     assert svc.ok(*batches[0], "--retry-failed", "--skip-done")["skipped"] == 1
     assert len(svc.ok("refunds", "list")["data"]) == 4  # of each payment one that has failed
+
+
+def test_an_update_that_a_later_one_has_changed_is_not_told_as_done(
+    svc: Svc, sandbox: Sandbox, tmp_path: Path
+) -> None:
+    """R115: set to A, to B, and to A again, by the file or by hand: never exit 0 with B."""
+    order = unpaid(svc, tmp_path)
+    path = tmp_path / "u.csv"
+    batch = ("batch", "orders.update", str(path))
+
+    def set_by(name: str) -> Result:
+        write(path, "id,metadata[who]", f"{order},{name}")
+        return svc(*batch)
+
+    def who() -> str:
+        return str(svc.ok("get", order)["metadata"]["who"])
+
+    assert [set_by(name).code for name in "AB"] == [0, 0]
+    held = set_by("A")
+    (problem,) = held.json["problems"]
+    assert (held.code, held.json["changed"], held.json["skipped"]) == (9, 1, 0)
+    assert (problem["code"], who()) == ("row_overtaken", "B")
+    assert svc.ok(*batch, "--dry-run")["changed"] == 1
+    assert svc.ok(*batch, "--skip-done")["skipped"] == 1
+    assert svc.ok(*batch, "--edited")["done"] == 1
+    assert (who(), svc.ok(*batch)["skipped"]) == ("A", 1)
+    assert [set_by("B").code, svc(*batch, "--edited").code] == [9, 0]
+    # By hand: another field is no contradiction, and the value of the row put back is none.
+    svc.ok("orders", "update", order, "--metadata", "more=1")
+    assert svc.ok(*batch)["skipped"] == 1
+    svc.ok("orders", "update", order, "--metadata", "who=C")
+    assert (svc(*batch).code, who()) == (9, "C")
+    svc.ok("orders", "update", order, "--metadata", "who=B")
+    assert svc.ok(*batch)["skipped"] == 1
+
+
+@pytest.mark.parametrize("more", [(), ("--skip-done", "--edited")], ids=["plain", "permitted"])
+def test_an_update_of_unknown_outcome_does_not_undo_a_later_one(
+    svc: Svc, sandbox: Sandbox, tmp_path: Path, more: tuple[str, ...]
+) -> None:
+    """R115: as `svc requests resume` refuses to send it, whatever is permitted."""
+    order = unpaid(svc, tmp_path)
+    path = write(tmp_path / "u.csv", "id,metadata[who]", f"{order},A")
+    batch = ("batch", "orders.update", str(path), "--max-time", "1")
+    cut = {"match": {"method": "POST"}, "effect": {"connection": "close"}, "times": 4}
+    sandbox.control("POST", "/faults", cut)
+    assert svc(*batch).code == 9
+    sandbox.control("DELETE", "/faults")
+    svc.ok("orders", "update", order, "--metadata", "who=B")
+    held = svc(*batch, *more)
+    (problem,) = held.json["problems"]
+    assert (held.code, problem["code"], problem["outcome"]) == (9, "request_unresolved", "unknown")
+    assert f"svc orders retrieve {order}" in problem["message"]
+    assert svc.ok("get", order)["metadata"]["who"] == "B"
 
 
 def test_a_query_that_fails_says_what_became_of_the_rows(

@@ -26,7 +26,7 @@ from svc.delivery.policy import (
 
 
 def every_row() -> Iterator[RowState]:
-    """All 49,152 states of a row: done or not, young or old, whose, elsewhere, edited, allowed."""
+    """All 55,296 states of a row: done or not, young or old, whose, elsewhere, edited, allowed."""
     flags = [(False, True)] * 6
     for known, key_old, effect_old, account, duplicate_state in itertools.product(
         Known, (False, True), (False, True), KeyRelation, DuplicateState
@@ -54,10 +54,18 @@ def _after_an_effect(row: RowState) -> RowDecision:
             return _again(row)
         case Known.CONTRADICTED:
             return RowDecision.STOP_ROW_CONTRADICTED
+        case _:
+            return _done(row)
+
+
+def _done(row: RowState) -> RowDecision:
     if row.is_effect_old and not row.may_continue:
         return RowDecision.STOP_OLD
     if row.is_edited:  # the same row by its name, and another payment by what it says now
         return _before_any_effect(row) if row.may_send_edited else RowDecision.STOP_ROW_CHANGED
+    if row.duplicate_state == DuplicateState.LATER and not row.may_skip_done:
+        # It stood as the row says, and does no more: somebody says which of the two is meant.
+        return RowDecision.SEND if row.may_send_edited else RowDecision.STOP_ROW_OVERTAKEN
     return RowDecision.SKIP
 
 
@@ -73,6 +81,8 @@ def _again(row: RowState) -> RowDecision:
 
 
 def _with_its_key(row: RowState) -> RowDecision:
+    if row.duplicate_state == DuplicateState.LATER:  # sent once more, it would undo that
+        return RowDecision.STOP_ROW_OVERTAKEN
     if row.is_key_old:
         return RowDecision.STOP_ROW_TOO_OLD
     return RowDecision.STOP_ROW_CHANGED if row.is_edited else RowDecision.SAME_KEY
@@ -118,7 +128,7 @@ def judged_rows() -> tuple[tuple[RowState, RowDecision], ...]:
 def test_every_state_of_a_row_has_the_decision_that_a_person_wants() -> None:
     for row, wanted in judged_rows():
         assert decide_row(row) is wanted, row
-    assert len(judged_rows()) == 8 * 2 * 2 * 3 * 8 * 2**6
+    assert len(judged_rows()) == 8 * 2 * 2 * 3 * 9 * 2**6
 
 
 def test_nothing_is_sent_where_it_may_have_been_done() -> None:
@@ -127,7 +137,8 @@ def test_nothing_is_sent_where_it_may_have_been_done() -> None:
     for row, _ in judged_rows():
         decision = decide_row(row)
         if row.known in (Known.KEY_TAKEN, Known.UNKNOWN, Known.CONTRADICTED, Known.DONE):
-            is_said = row.known is Known.DONE and row.is_edited and row.may_send_edited
+            is_other = row.is_edited or row.duplicate_state is DuplicateState.LATER
+            is_said = row.known is Known.DONE and is_other and row.may_send_edited
             assert decision not in sends or is_said, row
         if row.duplicate_state in (DuplicateState.UNRESOLVED, DuplicateState.RUNNING):
             assert decision not in sends, row

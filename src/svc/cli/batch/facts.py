@@ -76,11 +76,13 @@ def collect_facts(
     evidence, served = _date_by_sandbox(session, evidence, served)
     duplicates = _find_duplicates(batch_input, tables, past, gathering.by_hand)
     moved = _find_moved(batch_input, tables)
+    updates = _find_updates(batch_input, tables) if evidence else {}
+    others = [*duplicates, *moved, *chain.from_iterable(updates.values())]
     facts = BatchFacts(
         batch,
         evidence,
         duplicates,
-        _account_of_check(session, evidence, [*duplicates, *moved]) if is_check else NO_OTHER_KEYS,
+        _account_of_check(session, evidence, others) if is_check else NO_OTHER_KEYS,
         "" if is_check else session.key.fingerprint,
         BatchTimes(session.clock.now(), served, None, _find_begun_at(batch, tables, past)),
         options.permissions,
@@ -88,6 +90,7 @@ def collect_facts(
         world=world,
         moved=moved,
         encoding=action.encoding,
+        updates=updates,
     )
     return facts if is_check else _with_service(session, tables, facts, batch_input.operation)
 
@@ -123,6 +126,14 @@ def _find_moved(batch_input: BatchInput, tables: BatchTables) -> list[Duplicate]
         return []
     moves = ((row.subject, row.amount) for row in _list_valid(batch_input))
     return tables.batches.find_moved(batch_input.batch, moves)
+
+
+def _find_updates(batch_input: BatchInput, tables: BatchTables) -> dict[str, list[Duplicate]]:
+    """Finds what may have given the objects of a batch of updates other values."""
+    if not batch_input.operation.name.endswith(".update"):
+        return {}
+    rows = ((row.path, row.alike) for row in _list_valid(batch_input))
+    return tables.batches.find_updates(batch_input.batch, rows)
 
 
 def _find_begun_at(batch: BatchName, tables: BatchTables, past: PastResults) -> float | None:
@@ -248,7 +259,8 @@ def _with_service(
         facts = facts._replace(evidence=_with_present_status(session, tables, facts, operation))
     evidence = facts.evidence
     hints = {one.key_fingerprint for one in evidence.list_sources(EFFECTIVE)} - {""}
-    hints |= {one.key_fingerprint for one in (*facts.duplicates, *facts.moved)}
+    others = chain(facts.duplicates, facts.moved, *facts.updates.values())
+    hints |= {one.key_fingerprint for one in others}
     hints -= {facts.own_key}
     unknown = evidence.select((Known.UNKNOWN,), is_recorded=True)
     # Of those the age of the key is known by the service's clock (R4).

@@ -306,7 +306,7 @@ def _check_data(
         "contradicted": _count_held(todo, RowDecision.STOP_ROW_CONTRADICTED),
         "done_by_hand": _count_held(todo, RowDecision.STOP_ROW_BY_HAND),
         "edited": _count_held(todo, RowDecision.STOP_ROW_REWORDED),
-        "changed": _count_held(todo, RowDecision.STOP_ROW_CHANGED),
+        "changed": sum(_count_held(todo, one) for one in _CHANGED),
         "known_otherwise": _count_held(todo, RowDecision.STOP_ROW_KEY_TAKEN),
         "largest": None
         if row is None
@@ -339,6 +339,7 @@ def _check_in_words(batch_input: BatchInput, todo: BatchPlan, money: Money) -> s
     return "\n".join(lines)
 
 
+_CHANGED: Final = (RowDecision.STOP_ROW_CHANGED, RowDecision.STOP_ROW_OVERTAKEN)
 _HELD_WORDS: Final = {
     RowDecision.STOP_ROW_TOO_OLD: "with an unknown outcome, too old to send again",
     RowDecision.STOP_ROW_FAILED: "that were carried out and have failed",
@@ -346,6 +347,7 @@ _HELD_WORDS: Final = {
     RowDecision.STOP_ROW_BY_HAND: "that a single command has carried out",
     RowDecision.STOP_ROW_REWORDED: "that a single command has carried out in other words",
     RowDecision.STOP_ROW_CHANGED: "that were sent with other values",
+    RowDecision.STOP_ROW_OVERTAKEN: "whose object has other values since",
     RowDecision.STOP_ROW_KEY_TAKEN: "that the service knows with other values",
 }
 

@@ -23,6 +23,7 @@ service itself separates keys by account and mode. Therefore:
 import hashlib
 import os
 import re
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -37,7 +38,7 @@ from svc.delivery.journal.journal import encode_letters
 from svc.delivery.journal.limits import ReadRows
 from svc.delivery.journal.sender_locks import SenderLocks
 from svc.delivery.journal.transaction import UNRESOLVED
-from svc.delivery.likeness import effect_of, place_of, read_effect, read_marks
+from svc.delivery.likeness import effect_of, place_of, read_effect, read_folded, read_marks
 from svc.errors import Conflict
 from svc.state import Database, Row, Tx
 from svc.system.spool import DigestIndex
@@ -143,6 +144,12 @@ SELECT likeness, batch_id, state, id, settled_at, key_hint, profile, object_id, 
   served_at, idempotency_key, seq, created_at FROM requests
 WHERE {} AND likeness IN ({}) AND batch_id IS NOT ?"""
 _DONE: Final = f"state = 'done' AND coalesce(error_code, '') != '{OBJECT_FAILED}'"
+# What has updated objects, where not all of it is like a row; and what may have, elsewhere.
+_UPDATED: Final = """
+SELECT * FROM requests WHERE state = 'done' AND mode = ? AND path = ? || object_id
+AND object_id IN (SELECT object_id FROM requests WHERE state = 'done' AND path = ? || object_id
+  AND object_id IN ({0}) AND likeness NOT IN ({0}))"""
+_UPDATING: Final = "SELECT * FROM requests WHERE {} AND mode = ? AND batch_id IS NOT ?"
 # What other batches have moved, or may have moved, of late.
 _RUN_SINCE: Final = """
 SELECT id FROM batches
@@ -335,6 +342,33 @@ class BatchTable:
             moved = _MOVED.format(_DONE, UNRESOLVED, where, which)
             self._state.read_each(moved, (since, of, *few), add_if_alike)
         return found
+
+    def find_updates(
+        self, batch: BatchName, rows: Iterable[tuple[str, str]]
+    ) -> dict[str, list[Duplicate]]:
+        """Finds what has, or may have, updated the objects of rows with other values (R115).
+
+        Rows are paths and likenesses. Returns by path the requests of every batch and of single
+        commands, in their order; their marks are all parameters, as `read_folded` reads them.
+        """
+        mode, found = batch.scope.mode, dict[int, Row]()
+        for row in self._state.rows(_UPDATING.format(UNRESOLVED), (mode, batch.id)):
+            found[row["seq"]] = row
+        left = iter(rows)
+        while piece := [*islice(left, _PIECE)]:
+            ids = [path.rpartition("/")[2] for path, _ in piece]
+            folder, marks = piece[0][0].removesuffix(ids[0]), ",".join("?" * len(piece))
+            given = (mode, folder, folder, *ids, *(likeness for _, likeness in piece))
+            for row in self._state.rows(_UPDATED.format(marks), given):
+                found[row["seq"]] = row
+        batches = {row["id"]: _batch_of(row) for row in self._state.rows(_EVERY_BATCH, ())}
+        here, updates = place_of(batch.scope.base_url), defaultdict[str, list[Duplicate]](list)
+        for _, row in sorted(found.items()):
+            if place_of(row["base_url"]) == here:
+                said = read_folded(row["path"], row["encoding"], row["body"])
+                one = _duplicate_of(row, batches)._replace(marks=tuple(said))
+                updates[row["path"]].append(one)
+        return updates
 
     def adopt(self, batch: BatchName, requests: Sequence[str]) -> None:
         """Makes requests of single commands rows of a batch permanently (`--skip-done`)."""
