@@ -7,7 +7,6 @@ carried out (promise R120).
 error of each row that is held back.
 """
 
-import re
 import shlex
 import time
 from collections import Counter
@@ -41,7 +40,6 @@ from svc.delivery.policy import RowDecision
 from svc.errors import Conflict, OutcomeUnknown, SvcError
 from svc.service.facts import IDEMPOTENCY_RETENTION_SECONDS
 
-AGAIN: Final = "again-"
 ROW_CHANGED: Final = "row_changed"
 ROW_EDITED: Final = "row_edited"
 ROW_OVERTAKEN: Final = "row_overtaken"
@@ -320,25 +318,24 @@ def build_held_error(
 
 
 def _explain_by_hand(passed: UnsentRow, duplicate: Duplicate) -> SvcError:
-    if passed.decision is RowDecision.STOP_ROW_BY_HAND:
-        return Conflict(
-            f"A single command has carried out the same ({duplicate.object_id}).",
-            code=DONE_BY_HAND,
-            outcome="not_sent",
-            request=duplicate.request,
-            hint="If that is this row, add --skip-done; if the whole file is another occasion, "
-            "--again --run LABEL",
-        )
-    has = f"has ({duplicate.object_id})" if duplicate.done else "may have"
-    return Conflict(
-        f"A single command {has} moved the same amount for "
-        f"{_end(passed.row.subject.partition(':')[2])}, in other words.",
-        code=ROW_EDITED,
-        outcome="not_sent",
-        request=duplicate.request,
-        hint=f"See it: svc requests show {duplicate.request}; if it is this payment, take the "
-        "row out of the file; to send it as well: --edited",
+    code, message = (
+        DONE_BY_HAND,
+        f"A single command has carried out the same ({duplicate.object_id}).",
     )
+    hint = (
+        "If that is this row, add --skip-done; if the whole file is another occasion, --again "
+        "--run LABEL"
+    )
+    if passed.decision is RowDecision.STOP_ROW_REWORDED:
+        has = f"has ({duplicate.object_id})" if duplicate.done else "may have"
+        whom = _end(passed.row.subject.partition(":")[2])
+        code = ROW_EDITED
+        message = f"A single command {has} moved the same amount for {whom}, in other words."
+        hint = (
+            f"See it: svc requests show {duplicate.request}; if it is this payment, take the row "
+            "out of the file; to send it as well: --edited"
+        )
+    return Conflict(message, code=code, outcome="not_sent", request=duplicate.request, hint=hint)
 
 
 def _explain_changed(evidence: Evidence, row: BatchRow) -> SvcError:
@@ -379,11 +376,12 @@ def _explain_overtaken(
             hint=f"See that: svc requests show {later.request}; if those are to stay, add "
             f"--skip-done; if not, {anew}",
         )
+    name, at = str(later.request), utc(later.created_at)
     if evidence.intent is not None:
-        at = utc(later.created_at)
-        return OVERTAKEN.about(evidence.intent, format_command, other=str(later.request), at=at)
-    why = f"Its outcome is not known, and {later.request} has given its object other values since."
-    return _build_unrecorded(evidence, ROW_OVERTAKEN, why)
+        return OVERTAKEN.about(evidence.intent, format_command, other=name, at=at)
+    return _build_unrecorded(
+        evidence, ROW_OVERTAKEN, f"Its outcome is not known, and {name} said otherwise at {at}."
+    )
 
 
 def _explain_key_taken(evidence: Evidence, format_command: FormatCommand) -> SvcError:
@@ -495,18 +493,3 @@ def _ago(hours: int) -> str:
 
 def _day(moment: float) -> str:
     return time.strftime("%Y-%m-%d", time.gmtime(moment))
-
-
-def next_again_label(labels: Sequence[tuple[str, float | None]], now: float) -> str:
-    """The label that `--again` uses: the newest unfinished one, else a new one with this date."""
-    for label, whole_at in reversed(labels):
-        if label.startswith(AGAIN):
-            if whole_at is None:
-                return label
-            break
-    stem = f"{AGAIN}{_day(now)}"
-    taken = {label for label, _ in labels}
-    numbers = (int(found[1]) for one in taken if (found := re.fullmatch(rf"{stem}-(\d+)", one)))
-    if stem not in taken:
-        return stem
-    return f"{stem}-{max(numbers, default=1) + 1}"

@@ -34,14 +34,12 @@ from svc.client.call import Call
 from svc.clock import utc
 from svc.delivery.evidence import Evidence, Known
 from svc.delivery.hints import (
-    AGAIN,
     TypedLine,
     build_held_error,
-    next_again_label,
     notes_of,
     stop_error,
 )
-from svc.delivery.journal.batches import BatchTable, Duplicate
+from svc.delivery.journal.batches import AGAIN, BatchTable, Duplicate, next_again_label
 from svc.delivery.journal.entry import Charge, Stored
 from svc.delivery.journal.journal import Journal
 from svc.delivery.journal.limits import group_of, read_stated_charge

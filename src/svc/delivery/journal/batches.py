@@ -23,6 +23,7 @@ service itself separates keys by account and mode. Therefore:
 import hashlib
 import os
 import re
+import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -44,6 +45,7 @@ from svc.state import Database, Row, Tx
 from svc.system.spool import DigestIndex
 
 _CHUNK: Final = 1024 * 1024
+AGAIN: Final = "again-"
 _ID: Final = re.compile("imp_[0-9a-z]{20}")
 # What another batch has done so long ago counts as another occasion.
 DUPLICATE_SECONDS: Final = 7 * 24 * 3600
@@ -96,6 +98,21 @@ def default_name(file: str, data: BinaryIO) -> str:
         return f"stdin:{digest.hexdigest()[:16]}"
     path = os.fsencode(os.path.realpath(file))
     return path.decode("utf-8", "backslashreplace")
+
+
+def next_again_label(labels: Sequence[tuple[str, float | None]], now: float) -> str:
+    """The label that `--again` uses: the newest unfinished one, else a new one with this date."""
+    for label, whole_at in reversed(labels):
+        if label.startswith(AGAIN):
+            if whole_at is None:
+                return label
+            break
+    stem = f"{AGAIN}{time.strftime('%Y-%m-%d', time.gmtime(now))}"
+    taken = {label for label, _ in labels}
+    numbers = (int(found[1]) for one in taken if (found := re.fullmatch(rf"{stem}-(\d+)", one)))
+    if stem not in taken:
+        return stem
+    return f"{stem}-{max(numbers, default=1) + 1}"
 
 
 def _digest(*parts: str) -> bytes:
