@@ -306,11 +306,9 @@ def _check_data(
         "contradicted": _count_held(todo, RowDecision.STOP_ROW_CONTRADICTED),
         "done_by_hand": _count_held(todo, RowDecision.STOP_ROW_BY_HAND),
         "edited": _count_held(todo, RowDecision.STOP_ROW_REWORDED),
-        "changed": sum(_count_held(todo, one) for one in _CHANGED),
+        "changed": _count_held(todo, RowDecision.STOP_ROW_CHANGED, RowDecision.STOP_ROW_OVERTAKEN),
         "known_otherwise": _count_held(todo, RowDecision.STOP_ROW_KEY_TAKEN),
-        "largest": None
-        if row is None
-        else {"line": row.line, "amount": row.amount, "currency": row.currency},
+        "largest": row and {"line": row.line, "amount": row.amount, "currency": row.currency},
         "equal": [{"rows": len(each), "lines": each[:20]} for each in _equal(todo)[:20]],
         "totals": money.as_data(),
         "without_amount": money.without_amount if batch_input.operation.action.total else 0,
@@ -339,7 +337,6 @@ def _check_in_words(batch_input: BatchInput, todo: BatchPlan, money: Money) -> s
     return "\n".join(lines)
 
 
-_CHANGED: Final = (RowDecision.STOP_ROW_CHANGED, RowDecision.STOP_ROW_OVERTAKEN)
 _HELD_WORDS: Final = {
     RowDecision.STOP_ROW_TOO_OLD: "with an unknown outcome, too old to send again",
     RowDecision.STOP_ROW_FAILED: "that were carried out and have failed",
@@ -352,8 +349,8 @@ _HELD_WORDS: Final = {
 }
 
 
-def _count_held(todo: BatchPlan, decision: RowDecision) -> int:
-    return sum(one.decision is decision for one in todo.held)
+def _count_held(todo: BatchPlan, *decisions: RowDecision) -> int:
+    return sum(one.decision in decisions for one in todo.held)
 
 
 def questions_of(
