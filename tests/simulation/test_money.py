@@ -15,6 +15,7 @@ from simulation.money import played_by_many
 from simulation.occasions import Occasions
 from simulation.sabotage import LIMIT_RULES, RULES, without
 from svc.delivery import policy
+from svc.delivery.policy import RowDecision
 
 _FEW = 50
 _MANY = 20_000 if os.environ.get("SVC_TEST_LONG") == "1" else 400  # of the slow run
@@ -101,11 +102,22 @@ def test_a_history_goes_wrong_without_the_rule(rule: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("number", "first"), [(1, 219), (13, 0), (5, 0), (7, 152_362), (15, 0), (18, 6)]
+    ("decision", "place", "first"),
+    [
+        (RowDecision.STOP_ROW_KEY_TAKEN, 0, 219),
+        (RowDecision.SAME_KEY, 0, 0),
+        (RowDecision.SKIP, 0, 0),
+        (RowDecision.STOP_ROW_BY_HAND, 0, 152_362),
+        (RowDecision.STOP_EDITED, 0, 0),
+        (RowDecision.SAME_KEY, 1, 6),
+    ],
 )
-def test_a_history_of_months_misses_a_row_of_the_table(number: int, first: int) -> None:
+def test_a_history_of_months_misses_a_row_of_the_table(
+    decision: RowDecision, place: int, first: int
+) -> None:
     """Key taken, unknown, done, by hand, edited, not sent; the others are held by enumeration."""
-    rules = tuple(rule for at, rule in enumerate(policy._ROWS) if at != number)
+    missed = [rule for rule in policy._ROWS if rule[1] is decision][place]
+    rules = tuple(rule for rule in policy._ROWS if rule is not missed)
     with patch.object(policy, "_ROWS", rules), Occasions() as occasions:
         assert any(occasions.play(seed).broken for seed in range(first, first + 100))
 

@@ -446,7 +446,7 @@ def notes_of(plan: BatchPlan) -> list[str]:
     notes = []
     if plan.gone and not plan.done and plan.tasks:
         notes.append(
-            f"{len(plan.gone)} rows that this batch has done are no longer in the file: it is "
+            f"{_rows_are(len(plan.gone))} done in this batch and no longer in the file: it is "
             "taken for a new file under an old name"
         )
     if plan.noted:

@@ -12,7 +12,7 @@ from support.calls import refunds
 from support.clocks import ManualClock
 from svc.client.request import prepare
 from svc.delivery.evidence import Evidence, read_outcome
-from svc.delivery.hints import build_held_error
+from svc.delivery.hints import build_held_error, notes_of
 from svc.delivery.journal.batches import BatchName, default_name
 from svc.delivery.journal.entry import OBJECT_FAILED, KeyEquivalence, NewIntent, Settled, store_call
 from svc.delivery.journal.refusals import format_full_command
@@ -378,6 +378,7 @@ def test_a_new_file_under_an_old_name_is_sent(desk: Desk) -> None:
     desk.run({100: DONE, 200: DONE})
     todo = desk.plan({"amount": 100, "payment": "pay_2"}, {"amount": 7, "payment": "pay_3"})
     assert (todo.stop, len(todo.tasks), len(todo.gone)) == (None, 2, 2)
+    assert notes_of(todo)[0].startswith("2 rows are done in this batch and no longer in the file")
 
 
 def test_a_row_with_an_id_of_its_own_is_the_same_whatever_is_corrected(desk: Desk) -> None:
