@@ -216,10 +216,17 @@ class _Story:
         self._start_sandbox()
         target = self._keep(run_target())
         records = self._listen(target)
-        order = self._create_order()
-        payment = self._pay(order["id"])
+        order = self._run("An order to Germany", "orders", "create", *_ORDER)
+        total = format_amount(order["amount_total"], order["currency"])
+        self._tell_found(order["id"], f"{total} to pay, with duty and VAT")
+        paid = self._run("The shopper pays with a test card", "sandbox", "pay", order["id"])
+        payment = paid["payment"]["id"]
+        self._tell_found(payment, paid["payment"]["status"])
         event = self._arrival(target, records, order["id"])
-        refund = self._refund(payment)
+        argv = ("refunds", "create", "--payment", payment, "--amount", "4999")
+        refund = self._run("A partial refund", *argv)
+        amount = format_amount(refund["amount"], refund["currency"])
+        self._tell_found(refund["id"], f"{refund['status']}, {amount}")
         return {
             "object": "quickstart",
             "order": order["id"],
@@ -251,17 +258,6 @@ class _Story:
         self._tell_found("ready")
         return log
 
-    def _create_order(self) -> Any:
-        order = self._run("An order to Germany", "orders", "create", *_ORDER)
-        total = format_amount(order["amount_total"], order["currency"])
-        self._tell_found(order["id"], f"{total} to pay, with duty and VAT")
-        return order
-
-    def _pay(self, order: str) -> str:
-        paid = self._run("The shopper pays with a test card", "sandbox", "pay", order)
-        self._tell_found(paid["payment"]["id"], paid["payment"]["status"])
-        return str(paid["payment"]["id"])
-
     def _arrival(self, target: DemoTarget, records: Path, order: str) -> Any:
         self._title("The webhook arrives")
         event = self._await_forwarded(target, order)
@@ -283,13 +279,6 @@ class _Story:
             if event["type"] == "order.paid" and event["data"]["object"]["id"] == order:
                 return event
         raise CheckFailed(f"order.paid did not arrive within {_SECONDS:.0f} s.")
-
-    def _refund(self, payment: str) -> Any:
-        argv = ("refunds", "create", "--payment", payment, "--amount", "4999")
-        refund = self._run("A partial refund", *argv)
-        amount = format_amount(refund["amount"], refund["currency"])
-        self._tell_found(refund["id"], f"{refund['status']}, {amount}")
-        return refund
 
     def _run(self, title: str, *argv: str) -> Any:
         self._title(title, *argv)

@@ -64,7 +64,14 @@ def error_of(ending: CallEnd) -> SvcError:
         hint = "Nothing was changed; try again later."
         fields = refusal.answer_fields(ending.finding, ending.key)
         return ServerError(_line(ending, _FAILED), **fields, retryable=True, hint=hint)
-    return _build_unreached(ending)
+    final = ending.finding.meaning is Meaning.UNTRUSTED
+    return NetworkError(
+        _line(ending, _UNREACHED if ending.call.changes else _UNANSWERED),
+        **refusal.answer_fields(ending.finding, ending.key),
+        retryable=not final,
+        outcome="not_sent" if ending.call.changes else None,
+        hint=_hint_unreached(ending),
+    )
 
 
 def _build_refusal(ending: CallEnd) -> SvcError:
@@ -93,17 +100,6 @@ def _hint_unknown(ending: CallEnd) -> str:
     if ending.reason is Reason.KEY_AGE:
         return "Do not send it again: look at the service for what it did."
     return explain_repeat(ending.key)
-
-
-def _build_unreached(ending: CallEnd) -> NetworkError:
-    final = ending.finding.meaning is Meaning.UNTRUSTED
-    return NetworkError(
-        _line(ending, _UNREACHED if ending.call.changes else _UNANSWERED),
-        **refusal.answer_fields(ending.finding, ending.key),
-        retryable=not final,
-        outcome="not_sent" if ending.call.changes else None,
-        hint=_hint_unreached(ending),
-    )
 
 
 def _hint_unreached(ending: CallEnd) -> str | None:

@@ -272,19 +272,15 @@ def _read_message(raw: RawReply, *, parsed: bool) -> str:
 def _hint(call: Call, kind: type[ApiError], refusal: Refusal) -> str | None:
     code, param = refusal.code, refusal.param
     if kind is Forbidden:
-        return _hint_forbidden(call, code)
+        if code == "secret_key_required":
+            return CODES[code].hint
+        needed = permission(call)
+        return f"Use a key whose permissions {f'include {needed}' if needed else 'cover this call'}"
     if kind is NotFound:
         return not_found(call, code, param)
     known = CODES.get(_OTHER_NAMES.get(code or "", code or ""))
     hint = (known and known.hint) or _HINTS_BY_CLASS.get(kind)
     return hint or parameter(call, code, param)
-
-
-def _hint_forbidden(call: Call, code: str | None) -> str:
-    if code == "secret_key_required":
-        return CODES[code].hint
-    needed = permission(call)
-    return f"Use a key whose permissions {f'include {needed}' if needed else 'cover this call'}"
 
 
 # What the service may call a code that the specification does not show.

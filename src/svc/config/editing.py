@@ -38,7 +38,13 @@ def lock_folder(folder: Path, clock: Clock) -> Iterator[None]:
     """
     try:
         files.make_private(folder)
-        _check_folder(folder)
+        facts = folder.lstat()
+        if not stat.S_ISDIR(facts.st_mode):
+            raise LocalError(
+                f"{folder} is a symbolic link; nothing was written through it.",
+                hint="Point SVC_CONFIG_DIR at a folder",
+            )
+        refuse_other_writers(folder, facts, "700")
         handle = locks.open_folder(folder, _LOCK)
     except OSError as error:
         raise _local_error(f"The folder {folder} cannot be used", error) from error
@@ -67,16 +73,6 @@ def write_atomically(
         files.replace_file(path, data, fresh=fresh)
     except OSError as error:
         raise _local_error(f"{path} cannot be written, the old one is kept", error) from error
-
-
-def _check_folder(folder: Path) -> None:
-    facts = folder.lstat()
-    if not stat.S_ISDIR(facts.st_mode):
-        raise LocalError(
-            f"{folder} is a symbolic link; nothing was written through it.",
-            hint="Point SVC_CONFIG_DIR at a folder",
-        )
-    refuse_other_writers(folder, facts, "700")
 
 
 def _local_error(what: str, error: OSError) -> LocalError:

@@ -98,19 +98,16 @@ class Routes:
         """Returns the targets of an event type; if there is none, the event is only stored."""
         found = self._found.get(event_type)
         if found is None:
-            found = self._look_up(event_type)
+            named = [
+                route.target
+                for route in self._routes
+                if route.glob is not None and fnmatch.fnmatchcase(event_type, route.glob)
+            ]
+            unnamed = [route.target for route in self._routes if route.glob is None]
+            found = tuple(dict.fromkeys(named or unnamed))
             if event_type in EVENT_TYPES:  # the others are the sender's choice and have no end
                 self._found[event_type] = found
         return found
-
-    def _look_up(self, event_type: str) -> tuple[AnyTarget, ...]:
-        named = [
-            route.target
-            for route in self._routes
-            if route.glob is not None and fnmatch.fnmatchcase(event_type, route.glob)
-        ]
-        unnamed = [route.target for route in self._routes if route.glob is None]
-        return tuple(dict.fromkeys(named or unnamed))
 
 
 def select_events(texts: Sequence[str]) -> tuple[str, ...]:

@@ -98,7 +98,13 @@ def _lines(error: SvcError, label: str) -> list[str]:
     first = [f"{label} {what}{_facts(error)}", f"  {_shorten(error.message)}"]
     if not what:
         first = [f"{label} {_shorten(error.message)}{_facts(error)}"]
-    ids = _ids(error)
+    kept = error.outcome != "refused" and error.idempotency_key
+    named = (
+        ("request id: ", error.request_id),
+        ("journal: ", error.request),
+        ("idempotency key: ", error.idempotency_key if kept else None),
+    )
+    ids = ", ".join(f"{name}{value}" for name, value in named if value)
     after = (("Next: ", error.hint), ("", ids[:1].upper() + ids[1:]))
     return first + [f"  {name}{_shorten(text)}" for name, text in after if text]
 
@@ -113,16 +119,6 @@ def _facts(error: SvcError) -> str:
     if error.retry_after is not None:
         words.append(f"try again in {error.retry_after:g} s")
     return _shorten(f" ({', '.join(words)})")
-
-
-def _ids(error: SvcError) -> str:
-    kept = error.outcome != "refused" and error.idempotency_key
-    named = (
-        ("request id: ", error.request_id),
-        ("journal: ", error.request),
-        ("idempotency key: ", error.idempotency_key if kept else None),
-    )
-    return ", ".join(f"{name}{value}" for name, value in named if value)
 
 
 def _shorten(text: str) -> str:

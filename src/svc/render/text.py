@@ -144,7 +144,11 @@ def wrap_message(
     words, command = _split(text, "svc" if program_name is None else program_name.name)
     if command and words.strip() in _LABELS:
         return [text]
-    lines = _wrap_line(words, width)
+    start = len(words) - len(words.lstrip(" "))
+    first = wrap(words[start:], max(width - start, 1))[0]
+    rest = words[start + len(first) :].strip(" ")
+    others = wrap(rest, max(width - _INDENT, 1)) if rest else []
+    lines = [f"{'':{start}}{first.rstrip()}", *(f"{'':{_INDENT}}{line}" for line in others)]
     return [*lines, f"{'':{_INDENT}}{command}"] if command else lines
 
 
@@ -164,14 +168,6 @@ def _split(text: str, program: str) -> tuple[str, str]:
         if colon and not (before in _KINDS or re.search(_ABOUT, after)):
             return f"{before}:", f"{command}{after}"
     return text, ""
-
-
-def _wrap_line(text: str, width: int) -> list[str]:
-    start = len(text) - len(text.lstrip(" "))
-    first = wrap(text[start:], max(width - start, 1))[0]
-    rest = text[start + len(first) :].strip(" ")
-    others = wrap(rest, max(width - _INDENT, 1)) if rest else []
-    return [f"{'':{start}}{first.rstrip()}", *(f"{'':{_INDENT}}{line}" for line in others)]
 
 
 _BASIC_PLANE: Final = 0xFFFF

@@ -134,7 +134,8 @@ def folder_lock(folder: Path, clock: Clock) -> Iterator[None]:
     """
     handle = locks.open_folder(folder, _LOCK)
     try:
-        _lock(handle, folder, clock)
+        if not locks.take_within(handle, _LOCK_SECONDS, now=clock.monotonic, sleep=clock.sleep):
+            raise LocalError(f"Another svc process holds {folder} for too long.")
         yield
     finally:
         os.close(handle)
@@ -153,8 +154,3 @@ def _check_private(path: Path, facts: os.stat_result, mode: str) -> None:
             f"{path} can be read or changed by other users.",
             hint=f"Run: chmod {mode} '{path}'",
         )
-
-
-def _lock(handle: int, folder: Path, clock: Clock) -> None:
-    if not locks.take_within(handle, _LOCK_SECONDS, now=clock.monotonic, sleep=clock.sleep):
-        raise LocalError(f"Another svc process holds {folder} for too long.")

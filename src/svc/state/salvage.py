@@ -66,7 +66,7 @@ def _copy_tables(path: Path, other: sqlite3.Connection) -> tuple[dict[str, int],
         rows: dict[str, int] = {}
         damaged: list[str] = []
         own.execute("BEGIN IMMEDIATE")
-        for table in _names(own):
+        for (table,) in own.execute(_TABLES).fetchall():
             taken, is_whole = _copy_table(own, other, table)
             rows[table] = taken
             if not is_whole:
@@ -95,10 +95,6 @@ def _has_requests(other: sqlite3.Connection) -> bool:
     return any(row for order in _ENDS for row in reading.rows(other, select + order)) or (
         reading.is_whole
     )
-
-
-def _names(connection: sqlite3.Connection) -> list[str]:
-    return [row[0] for row in connection.execute(_TABLES)]
 
 
 def _columns(connection: sqlite3.Connection, table: str) -> list[str]:

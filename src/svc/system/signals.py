@@ -84,7 +84,12 @@ class _SignalNote:
             return None
         if self._pair is None:
             with suppress(OSError):  # no descriptor is left: what waits then is cut off
-                self._pair = _connect_pair()
+                import socket
+
+                pair = socket.socketpair()
+                for each in pair:
+                    each.setblocking(False)
+                self._pair = pair
                 self._before = self.route_to_bell()
         return None if self._pair is None else self._pair[0]
 
@@ -109,15 +114,6 @@ class _SignalNote:
 
 
 _watch: _SignalNote | None = None  # of this process, as signals are
-
-
-def _connect_pair() -> "tuple[socket.socket, socket.socket]":
-    import socket
-
-    pair = socket.socketpair()
-    for each in pair:
-        each.setblocking(False)
-    return pair
 
 
 @contextmanager

@@ -68,7 +68,16 @@ def choose(session: Session, options: ListenOptions, *, sandbox: bool) -> Chosen
             hint="Run a tunnel to a port of your choice and give both: --public-url https://... "
             "--port 4000",
         )
-    return _choose_explicit(session, options.tunnel, options.public_url)
+    provider, address = _provider(options.tunnel, options.public_url)
+    path = find_installed(provider.program, session.env.get("PATH", ""))
+    if path is None:
+        raise LocalError(
+            f"{provider.program} is not installed: no folder of PATH holds it.",
+            code="tunnel_program_missing",
+            param="--tunnel",
+            hint=f"Install {provider.program}, {_OWN}",
+        )
+    return ChosenTunnel(provider, path, address)
 
 
 def _choose_automatic(
@@ -94,21 +103,6 @@ def _choose_automatic(
         param="--tunnel",
         hint=f"Install one of them, use --tunnel ssh:HOST, {_OWN}",
     )
-
-
-def _choose_explicit(
-    session: Session, wanted: TunnelOption, public_url: BaseUrl | None
-) -> ChosenTunnel:
-    provider, address = _provider(wanted, public_url)
-    path = find_installed(provider.program, session.env.get("PATH", ""))
-    if path is None:
-        raise LocalError(
-            f"{provider.program} is not installed: no folder of PATH holds it.",
-            code="tunnel_program_missing",
-            param="--tunnel",
-            hint=f"Install {provider.program}, {_OWN}",
-        )
-    return ChosenTunnel(provider, path, address)
 
 
 def _provider(wanted: TunnelOption, public_url: BaseUrl | None) -> tuple[Provider, BaseUrl | None]:

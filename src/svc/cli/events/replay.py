@@ -370,19 +370,15 @@ def change_event(content: Content, changes: Sequence[EventChange]) -> Content:
         return content
     event = json.loads(content.body)
     for path, value in changes:
-        _put(event, path, value)
+        above, last = lookup(event, path[:-1]), path[-1]
+        if isinstance(above, dict):
+            above[last] = value
+        elif isinstance(above, list) and last.isdecimal() and int(last) < len(above):
+            above[int(last)] = value
+        else:
+            message = f"The event has nothing at {'.'.join(path)}."
+            raise UsageError(message, param="--set", code="path_unknown")
     names = ", ".join(".".join(path) for path, _ in changes)
     header = f"{CHANGED_HEADER}: {names}\r\n".encode("ascii", "backslashreplace")
     body = json.dumps(event, ensure_ascii=False, separators=(",", ":")).encode()
     return Content(content.headers + header, body)
-
-
-def _put(event: object, path: FieldPath, value: object) -> None:
-    above, last = lookup(event, path[:-1]), path[-1]
-    if isinstance(above, dict):
-        above[last] = value
-    elif isinstance(above, list) and last.isdecimal() and int(last) < len(above):
-        above[int(last)] = value
-    else:
-        name = ".".join(path)
-        raise UsageError(f"The event has nothing at {name}.", param="--set", code="path_unknown")

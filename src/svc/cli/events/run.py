@@ -35,7 +35,6 @@ from svc.listen.inbox.listeners import ListenerId, count_pending, find_last_endp
 from svc.listen.inbox.sqlite import SqliteInbox, open_inbox
 from svc.listen.listener import OpenSource, remove
 from svc.listen.names import Listening, name_receiver
-from svc.listen.output_records import Summary
 from svc.listen.plan import ListenerPlan
 from svc.listen.receiver.server import bind, make_path
 from svc.state import Database
@@ -301,7 +300,15 @@ def _bind(session: Session, options: ListenOptions, claim: ListenerId) -> socket
 def conclude(options: ListenOptions, ended: Ended, screen: RecordPrinter) -> None:
     """Raises the error that gives the exit code; a failed check counts more than a signal."""
     if options.strict:
-        _check_strictly(ended.summary, screen.missed)
+        summary = ended.summary
+        faults = {
+            "missed": screen.missed,
+            "rejected": summary.rejected,
+            "not forwarded": summary.failed + summary.pending + summary.withheld,
+        }
+        found = [f"{count} {what}" for what, count in faults.items() if count]
+        if found:
+            raise CheckFailed(f"Deliveries: {', '.join(found)}.", code="strict", param="--strict")
     if ended.signal is not None:
         stopped = Stopped(ended.signal)
         stopped.told = True  # the summary says so
@@ -320,14 +327,3 @@ def conclude(options: ListenOptions, ended: Ended, screen: RecordPrinter) -> Non
             param="--until",
             hint=f"The log could not be read: {screen.log_away}" if screen.log_away else None,
         )
-
-
-def _check_strictly(summary: Summary, missed: int) -> None:
-    faults = {
-        "missed": missed,
-        "rejected": summary.rejected,
-        "not forwarded": summary.failed + summary.pending + summary.withheld,
-    }
-    found = [f"{count} {what}" for what, count in faults.items() if count]
-    if found:
-        raise CheckFailed(f"Deliveries: {', '.join(found)}.", code="strict", param="--strict")

@@ -136,11 +136,18 @@ class RecentFile:
         text = self._head + "".join("\t".join(entry) + "\n" for entry in kept)
         if text == old:
             return
-        self._check_folder()
+        folder = self._path.parent
+        make_private(folder)
+        facts = folder.lstat()
+        if not S_ISDIR(facts.st_mode) or not is_mine(facts):
+            raise NotADirectoryError(str(folder))
         # Not synced: what a power cut takes away here, the next command brings back.
         replace_file(self._path, text.encode("ascii"), lasts=False)
         if old is None:
-            self._prune()
+            # Every address of a test or a tunnel has a file: those used last stay.
+            found = [(entry.stat().st_mtime, entry.path) for entry in os.scandir(self._path.parent)]
+            for _, path in sorted(found, reverse=True)[FILES_MAX:]:
+                Path(path).unlink(missing_ok=True)
 
     def ids(self) -> set[str]:
         """The ids that are kept; none where there is no file."""
@@ -167,19 +174,6 @@ class RecentFile:
             return []
         parts = (line.split("\t") for line in old.splitlines()[1:])
         return [(part[0], part[1], part[2]) for part in parts if len(part) == _COLUMNS]
-
-    def _check_folder(self) -> None:
-        folder = self._path.parent
-        make_private(folder)
-        facts = folder.lstat()
-        if not S_ISDIR(facts.st_mode) or not is_mine(facts):
-            raise NotADirectoryError(str(folder))
-
-    def _prune(self) -> None:
-        """Leaves the files used last: every address of a test or a tunnel has one."""
-        found = [(entry.stat().st_mtime, entry.path) for entry in os.scandir(self._path.parent)]
-        for _, path in sorted(found, reverse=True)[FILES_MAX:]:
-            Path(path).unlink(missing_ok=True)
 
 
 def forget_origin(folder: Path, address: str) -> None:

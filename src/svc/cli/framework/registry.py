@@ -89,13 +89,9 @@ def warn_of_deprecated(
     typed = [word.partition("=")[0] for word in session.argv]
     for row in rows:
         if command == f"svc {row.command}" and (row.option is None or row.option in typed):
-            _warn(session, row)
-
-
-def _warn(session: Any, row: Deprecation) -> None:
-    out = session.repair_out
-    if session.streams.person_watches and not out.quiet:
-        out.warn(f"{row.name} is deprecated and gone in {row.gone}. Use {row.instead}")
+            out = session.repair_out
+            if session.streams.person_watches and not out.quiet:
+                out.warn(f"{row.name} is deprecated and gone in {row.gone}. Use {row.instead}")
 
 
 # Verbs of `svc events` with modules of their own: their imports are heavier than a GET's.

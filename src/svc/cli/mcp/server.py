@@ -129,7 +129,10 @@ class AgentServer:
                 return self._tell(await self._run(words, may_be_cut=tool.reads))
             return await self._confirm(context, params, tool, words)
         except SvcError as error:
-            return _refuse(error)
+            told = {"exit_code": int(error.exit_code), **json.loads(envelope(error))}
+            if error.outcome == "unknown":  # of a request whose id is not known here
+                told["next"] = {"tool": "requests_list", "arguments": {"unresolved": True}}
+            return _result(told, is_error=True)
 
     async def _confirm(
         self,
@@ -288,13 +291,6 @@ def _cannot_ask(why: str = "") -> UsageError:
     return UsageError(
         f"The client cannot ask its person{why}. Nothing was sent.", code="confirmation_required"
     )
-
-
-def _refuse(error: SvcError) -> protocol.CallToolResult:
-    told = {"exit_code": int(error.exit_code), **json.loads(envelope(error))}
-    if error.outcome == "unknown":  # of a request whose id is not known here
-        told["next"] = {"tool": "requests_list", "arguments": {"unresolved": True}}
-    return _result(told, is_error=True)
 
 
 def _result(told: dict[str, Any], *, is_error: bool) -> protocol.CallToolResult:

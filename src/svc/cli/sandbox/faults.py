@@ -13,7 +13,7 @@ from svc.cli.framework.inputs import BodyFields, without_empty
 from svc.cli.framework.options import OptionSet, argument, flag, option
 from svc.cli.framework.session import Session
 from svc.client.call import Call
-from svc.client.sandbox import SandboxClient, control_call
+from svc.client.sandbox import control_call
 from svc.errors import NotFound, UsageError, build_wrong_choice
 from svc.sandbox.faults import METHODS, STATUSES, ConnectionFault, WebhookEffect
 
@@ -156,7 +156,10 @@ def clear(
     with open_control(session) as control:
         if rules:
             for rule in rules:
-                _remove(control, rule)
+                try:
+                    control.send(control_call("DELETE", API, rule))
+                except NotFound:
+                    control.send(control_call("DELETE", WEBHOOK, rule))
             removed = len(rules)
         else:
             replies = [control.send(control_call("DELETE", kind)) for kind in (API, WEBHOOK)]
@@ -187,10 +190,3 @@ def _refuse(arguments: BodyFields, names: str, panel: str) -> None:
 def _text(session: Session, arguments: str) -> str:
     """A body as it stands, or of a file."""
     return session.read_file(arguments[1:]) if arguments.startswith("@") else arguments
-
-
-def _remove(control: SandboxClient, rule: str) -> None:
-    try:
-        control.send(control_call("DELETE", API, rule))
-    except NotFound:
-        control.send(control_call("DELETE", WEBHOOK, rule))

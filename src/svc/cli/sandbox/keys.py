@@ -45,7 +45,9 @@ def create(
     $ svc sandbox keys create
     $ svc sandbox keys create --permission orders=read --permission payouts=write
     """
-    wanted = _permissions(permissions)
+    given = pairs_of(permissions, "--permission")
+    every = given.pop(_EVERY, None)
+    wanted = {**dict.fromkeys(RESTRICTED_RESOURCES if every else (), every or ""), **given}
     usual = "restricted" if wanted else "secret"
     body = without_empty(type=kind or usual, permissions=wanted)
     _show_new(session, ask(session, control_call("POST", "keys", body=body)))
@@ -72,12 +74,6 @@ def roll(
         session,
         ask(session, control_call("POST", "keys", key, "roll", body={"expires_in": seconds})),
     )
-
-
-def _permissions(texts: list[str] | None) -> dict[str, str]:
-    given = pairs_of(texts, "--permission")
-    every = given.pop(_EVERY, None)
-    return {**dict.fromkeys(RESTRICTED_RESOURCES if every else (), every or ""), **given}
 
 
 def _show_new(session: Session, reply: Any) -> None:

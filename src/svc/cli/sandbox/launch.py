@@ -205,7 +205,13 @@ def point_profile_at(session: Session, record: RunRecord) -> str | None:
         )
         return None
     try:
-        active = _write_profile(session, record, stale_bundle=bool(existing and existing.ca_bundle))
+        path = session.paths.config_file
+        values: dict[str, str | bool] = {"base_url": record.url, "sandbox": True}
+        if record.certificate is not None:
+            values["ca_bundle"] = record.certificate
+        elif existing and existing.ca_bundle:
+            remove_value(path, f"profiles.{NAME}.ca_bundle")
+        active = create_profile(path, NAME, values, replace=True).active_profile
     except (ConfigError, LocalError) as error:
         session.out.warn(f"The profile {NAME} was not written. {error.message}")
         return None
@@ -230,16 +236,6 @@ def _other_running(session: Session, record: RunRecord) -> RunRecord | None:
         found = list_running(session.paths.sandbox_dir)
         return next((each for each in found if each.url == str(existing.base_url)), None)
     return None
-
-
-def _write_profile(session: Session, record: RunRecord, *, stale_bundle: bool) -> str | None:
-    path = session.paths.config_file
-    values: dict[str, str | bool] = {"base_url": record.url, "sandbox": True}
-    if record.certificate is not None:
-        values["ca_bundle"] = record.certificate
-    elif stale_bundle:
-        remove_value(path, f"profiles.{NAME}.ca_bundle")
-    return create_profile(path, NAME, values, replace=True).active_profile
 
 
 def report_ready(

@@ -283,19 +283,15 @@ def _stop(session: Session, folder: Path, record: RunRecord) -> dict[str, Any]:
     with session.waiting.until(lambda: (f" for {record.url}", " to stop")):
         result = launch.stop(folder, record, session.clock)
     if record.db == MEMORY:
-        _forget_its_objects(session, record)
+        # Ids and signing secrets of one in memory are gone with it.
+        from svc.cli.framework.recent import forget_origin
+        from svc.listen.endpoints import forget_test_data
+
+        forget_origin(session.paths.cache_dir / "recent", record.url)
+        if session.paths.has_state:
+            forget_test_data(session.state(), record.url)
     shown = {"object": "sandbox_process", "url": record.url, "port": record.port}
     return {**shown, "pid": record.pid, "result": result}
-
-
-def _forget_its_objects(session: Session, record: RunRecord) -> None:
-    """Forgets ids and signing secrets of a sandbox that was in memory: they are gone with it."""
-    from svc.cli.framework.recent import forget_origin
-    from svc.listen.endpoints import forget_test_data
-
-    forget_origin(session.paths.cache_dir / "recent", record.url)
-    if session.paths.has_state:
-        forget_test_data(session.state(), record.url)
 
 
 def _build_view(record: RunRecord) -> dict[str, Any]:

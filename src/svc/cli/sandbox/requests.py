@@ -160,21 +160,17 @@ def logs(session: Session, port: int | None = PORT, follow: bool = FOLLOW) -> No
     path = log_of(session.paths.sandbox_dir, port)
     lines = _read(path, 0).decode("utf-8", "replace").splitlines()
     if follow:
-        _follow_log(session, path)
+        session.prepare_long_run()
+        if session.format == "human" and not path.stat().st_size:
+            session.out.note(f"The log {path} is still empty.")
+        for line in _lines_as_they_come(session, path):
+            if session.format == "human":
+                session.out.line(line)
+            else:
+                session.out.record({"object": "log_line", "file": str(path), "line": line})
     else:
         shown = {"object": "log", "file": str(path), "lines": lines}
         session.out.result(shown, *(lines or [f"Nothing is written in {path}."]))
-
-
-def _follow_log(session: Session, path: Path) -> None:
-    session.prepare_long_run()
-    if session.format == "human" and not path.stat().st_size:
-        session.out.note(f"The log {path} is still empty.")
-    for line in _lines_as_they_come(session, path):
-        if session.format == "human":
-            session.out.line(line)
-        else:
-            session.out.record({"object": "log_line", "file": str(path), "line": line})
 
 
 def _lines_as_they_come(session: Session, path: Path) -> Iterator[str]:

@@ -34,7 +34,15 @@ def context(ca_bundle: str | None, directory: str | None = None) -> ssl.SSLConte
 
         made.load_verify_locations(cafile=certifi.where())
     if ca_bundle is not None:
-        _add(made, ca_bundle)
+        try:
+            made.load_verify_locations(cafile=ca_bundle)
+        except (OSError, ValueError):  # SSLError is an OSError: the file holds no certificate
+            raise ConfigError(
+                f"The CA bundle {ca_bundle!r} cannot be read as PEM certificates.",
+                code="ca_bundle_invalid",
+                param="ca_bundle",
+                hint="Give a file of certificates that begin with -----BEGIN CERTIFICATE-----",
+            ) from None
     return made
 
 
@@ -80,15 +88,3 @@ def _is_hashed(directory: str) -> bool:
             return any(entry.name.endswith(".0") for entry in entries)
     except OSError:
         return False
-
-
-def _add(made: ssl.SSLContext, ca_bundle: str) -> None:
-    try:
-        made.load_verify_locations(cafile=ca_bundle)
-    except (OSError, ValueError):  # SSLError is an OSError: the file holds no certificate
-        raise ConfigError(
-            f"The CA bundle {ca_bundle!r} cannot be read as PEM certificates.",
-            code="ca_bundle_invalid",
-            param="ca_bundle",
-            hint="Give a file of certificates that begin with -----BEGIN CERTIFICATE-----",
-        ) from None

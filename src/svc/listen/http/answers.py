@@ -78,7 +78,12 @@ class AnswerReader:
             return self._start_wire(at_end=not data)
         if length > BODY_MAX:
             raise UnreadableAnswer("the answer is over 1 MiB")
-        return self._read_quick(end + 4, length)
+        offset = end + 4
+        surplus = len(self._waiting) - offset - length
+        if surplus < 0:
+            return None
+        body = self._waiting[offset : offset + min(length, KEPT_BYTES)]
+        return TargetAnswer(int(self._waiting[9:12]), body, reusable=surplus == 0)
 
     def status_so_far(self) -> TargetAnswer | None:
         """Returns an answer whose head has come, but not all of its body; the connection ends."""
@@ -89,13 +94,6 @@ class AnswerReader:
         if not end:
             return None
         return TargetAnswer(int(head[9:12]), body[:KEPT_BYTES], reusable=False)
-
-    def _read_quick(self, offset: int, length: int) -> TargetAnswer | None:
-        surplus = len(self._waiting) - offset - length
-        if surplus < 0:
-            return None
-        body = self._waiting[offset : offset + min(length, KEPT_BYTES)]
-        return TargetAnswer(int(self._waiting[9:12]), body, reusable=surplus == 0)
 
     def _start_wire(self, *, at_end: bool) -> TargetAnswer | None:
         import h11

@@ -135,7 +135,10 @@ class RequestReader:
     def _start(self) -> HttpRequest | None:
         quick = parse_quick_head(self._waiting)
         if quick is None:
-            return self._start_in_doubt()
+            end = _HEAD_END.search(self._waiting)
+            if (end.end() if end else len(self._waiting)) > self._head_max:
+                raise Refused(431)
+            return None if end is None else self._start_wire(self._waiting[: end.end()])
         self._head, self._length, offset = quick
         if offset > self._head_max:
             raise Refused(431)
@@ -144,12 +147,6 @@ class RequestReader:
             raise Refused(413, self._head)
         rest, self._waiting = self._waiting[offset:], b""
         return self._take_body(rest)
-
-    def _start_in_doubt(self) -> HttpRequest | None:
-        end = _HEAD_END.search(self._waiting)
-        if (end.end() if end else len(self._waiting)) > self._head_max:
-            raise Refused(431)
-        return None if end is None else self._start_wire(self._waiting[: end.end()])
 
     def _take_body(self, data: bytes) -> HttpRequest | None:
         missing = self._length - self._count

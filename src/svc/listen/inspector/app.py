@@ -323,7 +323,24 @@ class Inspector:
         way = f"Forwarding {described}" if described else "No target: deliveries are kept"
         frame = PageFrame(f"/{self._token}/", self._mode, way, self._times)
         self._pages = InspectorApp(frame, self.catalogue, self._feed, again, self._clock)
-        config = _config(GuardedPages(self._token, self._port, self._pages.respond))
+        # Nothing of uvicorn is printed, and no signal is its own.
+        log = logging.getLogger("uvicorn")
+        log.addHandler(logging.NullHandler())
+        log.propagate = False
+        config = uvicorn.Config(
+            GuardedPages(self._token, self._port, self._pages.respond),
+            http=PageConnection,
+            ws="none",
+            lifespan="off",
+            interface="asgi3",
+            access_log=False,
+            log_config=None,
+            server_header=False,
+            date_header=False,
+            proxy_headers=False,
+            h11_max_incomplete_event_size=HEAD_MAX,
+        )
+        config.load()
         loop = asyncio.get_running_loop()
         self._server = await loop.create_server(
             lambda: PageConnection(config, self._serving, {}), sock=self._bound
@@ -343,25 +360,3 @@ class Inspector:
         self._feed.close()
         if self._pages is not None:
             await asyncio.get_running_loop().run_in_executor(None, self._pages.close)
-
-
-def _config(app: GuardedPages) -> uvicorn.Config:
-    """What uvicorn is told: nothing of it is printed, and no signal is its own."""
-    log = logging.getLogger("uvicorn")
-    log.addHandler(logging.NullHandler())
-    log.propagate = False
-    config = uvicorn.Config(
-        app,
-        http=PageConnection,
-        ws="none",
-        lifespan="off",
-        interface="asgi3",
-        access_log=False,
-        log_config=None,
-        server_header=False,
-        date_header=False,
-        proxy_headers=False,
-        h11_max_incomplete_event_size=HEAD_MAX,
-    )
-    config.load()
-    return config

@@ -268,7 +268,12 @@ class LogClient:
     async def _open(self, seconds: float) -> None:
         """Tries the servers of the address in turn, from the one behind the last that was used."""
         end = time.monotonic() + seconds
-        _quieten()
+        # What nats-py and asyncio log of connections stays off stderr; we tell of them.
+        logger = logging.getLogger("nats")  # above those of its modules, which pass records on
+        logger.propagate, logger.handlers = False, [logging.NullHandler()]
+        logger = logging.getLogger("asyncio")
+        if _is_useful not in logger.filters:
+            logger.addFilter(_is_useful)
         servers = self._address.servers
         while time.monotonic() < end:
             self._trouble = None
@@ -353,7 +358,10 @@ class LogClient:
         text = str(error).lower()
         violation = _VIOLATION.search(text)
         if violation is not None:
-            self._refuse_waiting(violation[1], violation[2])
+            # All who wait are told that no answer comes, and why; the subject is in lower case.
+            for subject, refusal in self._waiting:
+                if subject.lower() == violation[2] and not refusal.done():
+                    refusal.set_result(build_right_missing(self._user, violation[1], subject))
         elif any(word in text for word in _STRANGER) and "timeout" not in text:
             self._trouble = credentials_refused(self._address, self._user, text)
         elif not isinstance(self._trouble, AuthError):
@@ -362,12 +370,6 @@ class LogClient:
     @property
     def _user(self) -> str | None:
         return self._credentials.user if self._credentials is not None else None
-
-    def _refuse_waiting(self, verb: str, lowered: str) -> None:
-        """Tells all who wait that no answer comes, and why; the subject is in lower case."""
-        for subject, refusal in self._waiting:
-            if subject.lower() == lowered and not refusal.done():
-                refusal.set_result(build_right_missing(self._user, verb, subject))
 
     async def _handle_loss(self, client: "Client") -> None:
         if client is not self._client:
@@ -441,15 +443,6 @@ class _Answers:
             if self._closed.done() and not self._whole.done():
                 raise ConnectionResetError("the connection is closed")
         return self._found
-
-
-def _quieten() -> None:
-    """Keeps from stderr what nats-py and asyncio log of connections; we tell of them."""
-    logger = logging.getLogger("nats")  # above those of its modules, whose records it would pass on
-    logger.propagate, logger.handlers = False, [logging.NullHandler()]
-    logger = logging.getLogger("asyncio")
-    if _is_useful not in logger.filters:
-        logger.addFilter(_is_useful)
 
 
 def _is_useful(record: logging.LogRecord) -> bool:

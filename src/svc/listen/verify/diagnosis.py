@@ -147,28 +147,20 @@ def _bodies(body: bytes) -> Iterator[tuple[bytes, str]]:
     yield body.replace(b"\r\n", b"\n"), "its line ends were turned into CRLF"
     yield body.replace(b"\n", b"\r\n"), "its CRLF line ends were turned into LF"
     yield body.removeprefix(b"\xef\xbb\xbf"), "a byte order mark was put before it"
-    yield from _list_wrapped(body)
-    try:
-        text = body.decode()
-    except UnicodeDecodeError:
-        return
-    yield from _encode(text)
-    for again, words in respell(text):
-        yield again, f"its JSON was written anew: it was signed {words}"
-
-
-def _list_wrapped(body: bytes) -> Iterator[tuple[bytes, str]]:
     with suppress(ValueError):
         yield base64.b64decode(body, validate=True), "it was encoded in base64"
     inner = parse_any(body)
     if isinstance(inner, str):
         yield inner.encode("utf-8", "replace"), "it was put into a JSON string"
-
-
-def _encode(text: str) -> Iterator[tuple[bytes, str]]:
+    try:
+        text = body.decode()
+    except UnicodeDecodeError:
+        return
     yield text.encode("latin-1", "replace"), "its UTF-8 was encoded once more"
     yield unicodedata.normalize("NFC", text).encode(), "its accents were encoded anew"
     yield unicodedata.normalize("NFD", text).encode(), "its accents were encoded anew"
+    for again, words in respell(text):
+        yield again, f"its JSON was written anew: it was signed {words}"
 
 
 def _keys(secret: str) -> Iterator[tuple[bytes, str]]:

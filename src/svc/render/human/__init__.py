@@ -203,7 +203,8 @@ def _body(
             rows.append((field.label, item))
     groups = [(part, record.take(part.path)) for part in parts]
     for path, value in record.rest():
-        label = _label(path, record)
+        # A value without a view has the service's own name; one of svc's results has words.
+        label = one_line(".".join(path)) if record.of_service else label_of(path[-1])
         if isinstance(value, dict) or _objects(value):
             groups.append((Part(path, label), value))
         elif value not in NOTHING or not record.of_service:
@@ -215,11 +216,6 @@ def _body(
         if value not in NOTHING:
             lines += [*([[]] if lines else []), *_part(part, value, record, screen)]
     return lines
-
-
-def _label(path: FieldPath, record: Record) -> str:
-    """The label of a value without a view: the service's own name, or for svc's results words."""
-    return one_line(".".join(path)) if record.of_service else label_of(path[-1])
 
 
 def _part(part: Part, value: object, record: Record, screen: Screen) -> list[Line]:

@@ -178,7 +178,11 @@ class Api:
             reply = await self._pass(context)
         except Exception as error:  # noqa: BLE001  an answer in the error shape, whatever broke
             reply = self._answer_problem(context, failure(error, f"request {context.id}"))
-        self._note(context, reply)
+        entry = context.entry
+        entry.status = reply.status
+        entry.lost = reply.connection is not None
+        entry.replayed = any(name == REPLAYED_HEADER for name, _ in reply.headers)
+        context.write(entry)
         return reply.with_headers(
             (REQUEST_ID_HEADER, context.id),
             (VERSION_HEADER, context.version),
@@ -295,13 +299,6 @@ class Api:
             problem.headers.pop(auth.CHALLENGE, None)  # a browser would ask for a password
         nested = context.settings["error_envelope"] == "nested"
         return refusal(problem, context.id, nested=nested)
-
-    def _note(self, context: RequestContext, reply: HttpReply) -> None:
-        entry = context.entry
-        entry.status = reply.status
-        entry.lost = reply.connection is not None
-        entry.replayed = any(name == REPLAYED_HEADER for name, _ in reply.headers)
-        context.write(entry)
 
 
 def _check_version(wanted: str | None) -> None:

@@ -62,7 +62,10 @@ def _keys() -> Markup:
 
 def _test_cards() -> Markup:
     rule = "Any expiry date to come and any code of three digits, of Amex four."
-    groups = [_cards(name, group) for name, group in catalogue.CARDS.items()]
+    groups = [
+        join(el("h3", name), _pairs({card.spaced: card.label for card in group}))
+        for name, group in catalogue.CARDS.items()
+    ]
     return _section("Test cards", el("p", rule, class_="hint"), groups)
 
 
@@ -71,10 +74,6 @@ def _api(address: str) -> Markup:
     script = el("code", f'<script src="{address}/checkout.js"></script>')
     mount = el("p", "The checkout in a page of your own: ", script, class_="hint")
     return _section("The API", el("p", link, ", as this sandbox has it."), mount)
-
-
-def _cards(name: str, group: tuple[catalogue.TrialCard, ...]) -> Markup:
-    return join(el("h3", name), _pairs({card.spaced: card.label for card in group}))
 
 
 def _section(title: str, *content: MarkupPart) -> Markup:

@@ -149,7 +149,10 @@ def end_page(visit: Visit) -> Markup:
     heading = visit.say(status)
     content = card(
         heading,
-        visit.say(f"{status}_lead", amount=_amount(visit)),
+        visit.say(
+            f"{status}_lead",
+            amount=visit.money(visit.order["amount_captured"] or visit.order["amount_total"]),
+        ),
         el("dl", _facts(visit), class_="totals"),
         _more(visit),
         sign=el("p", class_=f"sign {status}", aria_hidden="true"),
@@ -158,11 +161,6 @@ def end_page(visit: Visit) -> Markup:
     told = {"data_outcome": status, "data_page": parent}
     script = el("script", src=OUTCOME, defer=True, **told) if parent else None
     return page(visit, heading, el("main", content, end_note(visit), script), step=COMPLETE)
-
-
-def _amount(visit: Visit) -> str:
-    """What was taken; before the capture, what was agreed."""
-    return visit.money(visit.order["amount_captured"] or visit.order["amount_total"])
 
 
 def _facts(visit: Visit) -> list[Markup]:

@@ -189,7 +189,11 @@ def trigger(tx: Transaction, event_type: str, changes: Changes) -> Doc:
     for way in _ways_to(event_type):
         before, story = tx.emitted, Scenario(tx, changes)
         way(story)
-        emitted = _list_latest(tx, tx.emitted - before)
+        fresh = tx.emitted - before
+        rows, _ = events.page(
+            tx.store, tx.mode, tx.now_micros, event_type=None, limit=fresh, after=None
+        )
+        emitted = [decode(row) for row in rows]
         event = next((one for one in emitted if one["type"] == event_type), None)
         if event is not None:
             break
@@ -211,14 +215,6 @@ def _ways_to(event_type: str) -> list[Callable[[Scenario], object]]:
     noun = event_type.partition(".")[0]
     others = [way for kind, way in SCENARIOS.items() if kind.startswith(f"{noun}.")]
     return [SCENARIOS[event_type]] if event_type in SCENARIOS else others
-
-
-def _list_latest(tx: Transaction, count: int) -> list[Doc]:
-    """The last `count` events, the newest first."""
-    rows, _ = events.page(
-        tx.store, tx.mode, tx.now_micros, event_type=None, limit=count, after=None
-    )
-    return [decode(row) for row in rows]
 
 
 def _not_triggered(message: str) -> Problem:

@@ -99,17 +99,6 @@ _FOLLOWING: Final[Mapping[str, tuple[str, ...]]] = {
 }
 
 
-def _list(name: str) -> Schema:
-    return build_strict(
-        {
-            "object": {"const": "list"},
-            "url": {"type": "string"},
-            "data": {"type": "array", "items": ref(name), "maxItems": LIMIT_MAX},
-            "has_more": BOOLEAN,
-        }
-    )
-
-
 def _objects() -> dict[str, Schema]:
     """The schemas of all objects and lists, by name; an answer has exactly their fields."""
     found: dict[str, Schema] = {}
@@ -119,7 +108,14 @@ def _objects() -> dict[str, Schema]:
         if any(field.answered == "create" for field in noun.fields):
             found[f"New{name}"] = answer(noun, made=True)
         if noun.action("list") is not None:
-            found[f"{name}List"] = _list(name)
+            found[f"{name}List"] = build_strict(
+                {
+                    "object": {"const": "list"},
+                    "url": {"type": "string"},
+                    "data": {"type": "array", "items": ref(name), "maxItems": LIMIT_MAX},
+                    "has_more": BOOLEAN,
+                }
+            )
     return found
 
 

@@ -53,7 +53,13 @@ def begin(tx: Transaction, order: Doc, method: str) -> Doc:
 def approve(tx: Transaction, order: Doc, payment: Doc) -> None:
     """The attempt succeeded: captured, or held where the order is captured by hand."""
     if order["capture_method"] == "manual":
-        _authorize(tx, order, payment)
+        expiry = tx.now + AUTHORIZATION
+        payment["status"] = order["status"] = "authorized"
+        payment["authorization_expires_at"] = clock.text(expiry)
+        tx.save(payment)
+        tx.save(order)
+        tx.schedule_at(expiry, EXPIRE, payment["id"])
+        tx.emit("payment.authorized", payment)
     else:
         collect(tx, order, payment, payment["amount"])
 
@@ -173,16 +179,6 @@ def order_of(tx: Transaction, payment: Doc) -> Doc:
     order = tx.stored("order", payment["order"])
     tx.act_for(order.get("_key"), order["id"])
     return order
-
-
-def _authorize(tx: Transaction, order: Doc, payment: Doc) -> None:
-    expiry = tx.now + AUTHORIZATION
-    payment["status"] = order["status"] = "authorized"
-    payment["authorization_expires_at"] = clock.text(expiry)
-    tx.save(payment)
-    tx.save(order)
-    tx.schedule_at(expiry, EXPIRE, payment["id"])
-    tx.emit("payment.authorized", payment)
 
 
 OPERATIONS: Final = operation.operations(RESOURCE)

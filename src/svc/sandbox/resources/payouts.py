@@ -64,7 +64,12 @@ def create(tx: Transaction, params: Params) -> Doc:
     tx.add(payout)
     tx.move_balance(source, -cost.source_amount)
     tx.emit("payout.created", payout)
-    _plan(tx, payout, banks.payout_scenario(given))
+    scenario = banks.payout_scenario(given)
+    # The end is planned for every payout: one that is never sent by itself may be sent by hand.
+    early = None if scenario.sent else scenario.failure_reason
+    tx.schedule_at(tx.now + SENT_AFTER, SEND, payout["id"], failure_reason=early)
+    end = tx.now + ARRIVES_AFTER
+    tx.schedule_at(end, SETTLE, payout["id"], failure_reason=scenario.failure_reason)
     return payout
 
 
@@ -99,14 +104,6 @@ def _finish(tx: Transaction, payout: Doc) -> None:
     tx.cancel_jobs(SEND, payout["id"])
     tx.cancel_jobs(SETTLE, payout["id"])
     tx.emit(f"payout.{payout['status']}", payout)
-
-
-def _plan(tx: Transaction, payout: Doc, scenario: banks.PayoutScenario) -> None:
-    # The end is planned for every payout: one that is never sent by itself may be sent by hand.
-    early = None if scenario.sent else scenario.failure_reason
-    tx.schedule_at(tx.now + SENT_AFTER, SEND, payout["id"], failure_reason=early)
-    end = tx.now + ARRIVES_AFTER
-    tx.schedule_at(end, SETTLE, payout["id"], failure_reason=scenario.failure_reason)
 
 
 OPERATIONS: Final = operation.operations(RESOURCE, {"destination": _check_iban}, create=create)

@@ -6,7 +6,7 @@ with those in the inbox of this machine, or with `--from` in a team's shared log
 
 import json
 from collections.abc import Iterator
-from itertools import chain
+from itertools import chain, islice
 from typing import Any, Final
 
 from svc import service
@@ -70,7 +70,12 @@ def audit(
         raise UsageError(f"--since {since} is not in the past.", param="--since")
     received = ReceivedEvents(session.state())
     if log is None:
-        _add_inbox(session, received, now - begin)
+        received.add_inbox(scope_of(session))
+        if now - begin > KEEP_SECONDS:
+            days = KEEP_SECONDS // 86400
+            session.out.warn(
+                f"The inbox keeps forwarded events for {days} days; older ones are gone."
+            )
     else:
         from svc.cli.events.audit.log import add_log
 
@@ -78,19 +83,10 @@ def audit(
     types = endpoints_of(session).types() or EVENT_TYPES  # where none is known
     found = Audit(received.has, types, begin, now - ON_THE_WAY_SECONDS)
     missed = _find_missed(session, found, oldest, now)
-    first = next(missed, None)
-    if first is not None or session.format != "human":
-        listed = missed if first is None else chain([first], missed)
-        session.out.stream(listed, kind="missed_event")
+    first = list(islice(missed, 1))
+    if first or session.format != "human":
+        session.out.stream(chain(first, missed), kind="missed_event")
     _conclude(session, found, received, begin)
-
-
-def _add_inbox(session: Session, received: ReceivedEvents, seconds: float) -> None:
-    """Adds what the inbox holds, and says where events are missing from it that came."""
-    received.add_inbox(scope_of(session))
-    if seconds > KEEP_SECONDS:
-        days = KEEP_SECONDS // 86400
-        session.out.warn(f"The inbox keeps forwarded events for {days} days; older ones are gone.")
 
 
 def _find_missed(

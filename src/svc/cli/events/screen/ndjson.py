@@ -27,36 +27,28 @@ def as_ndjson(record: ListenerRecord) -> str:
     thousands, have a template that gives the same line as their `to_dict`.
     """
     if isinstance(record, EventReceived):
-        return _event_line(record)
+        if record.came_at is not None or record.redelivered:  # from a log: there are less of them
+            return _ENCODE(record.to_dict()) + "\n"
+        return (
+            f'{{"record":"event","time":"{iso(record.time)}","id":{_text(record.id)},'
+            f'"type":{_text(record.type)},"created":{_text(record.created)},'
+            f'"livemode":{_WORDS[record.livemode]},"object_id":{_text(record.object_id)},'
+            f'"verified":true,"duplicate":{_WORDS[record.duplicate]},'
+            f'"out_of_order":{_WORDS[record.out_of_order]},"wrong_mode":{_WORDS[record.wrong_mode]},'
+            f'"payload_base64":"{b2a_base64(record.payload, newline=False).decode()}"}}\n'
+        )
     if isinstance(record, Forwarded):
-        return _forward_line(record)
+        return (
+            f'{{"record":"forward","time":"{iso(record.time)}","id":{_mask_text(record.id)},'
+            f'"type":{_mask_usual(record.type)},"url":{_mask_usual(record.url)},'
+            f'"status":{"null" if record.status is None else record.status},'
+            f'"milliseconds":{round(record.milliseconds, 3)!r},"attempt":{record.attempt},'
+            f'"error":{"null" if record.error is None else _mask_text(record.error)},'
+            f'"reply":{_mask_text(record.reply.decode("utf-8", "replace"))},'
+            f'"retry_in":{"null" if record.retry_in is None else repr(record.retry_in)},'
+            f'"signed_anew":{_WORDS[record.signed_anew]}}}\n'
+        )
     return redact(_ENCODE(record.to_dict()) + "\n")
-
-
-def _event_line(record: EventReceived) -> str:
-    if record.came_at is not None or record.redelivered:  # from a log: there are less of them
-        return _ENCODE(record.to_dict()) + "\n"
-    return (
-        f'{{"record":"event","time":"{iso(record.time)}","id":{_text(record.id)},'
-        f'"type":{_text(record.type)},"created":{_text(record.created)},'
-        f'"livemode":{_WORDS[record.livemode]},"object_id":{_text(record.object_id)},'
-        f'"verified":true,"duplicate":{_WORDS[record.duplicate]},'
-        f'"out_of_order":{_WORDS[record.out_of_order]},"wrong_mode":{_WORDS[record.wrong_mode]},'
-        f'"payload_base64":"{b2a_base64(record.payload, newline=False).decode()}"}}\n'
-    )
-
-
-def _forward_line(record: Forwarded) -> str:
-    return (
-        f'{{"record":"forward","time":"{iso(record.time)}","id":{_mask_text(record.id)},'
-        f'"type":{_mask_usual(record.type)},"url":{_mask_usual(record.url)},'
-        f'"status":{"null" if record.status is None else record.status},'
-        f'"milliseconds":{round(record.milliseconds, 3)!r},"attempt":{record.attempt},'
-        f'"error":{"null" if record.error is None else _mask_text(record.error)},'
-        f'"reply":{_mask_text(record.reply.decode("utf-8", "replace"))},'
-        f'"retry_in":{"null" if record.retry_in is None else repr(record.retry_in)},'
-        f'"signed_anew":{_WORDS[record.signed_anew]}}}\n'
-    )
 
 
 def _mask_text(text: str) -> str:

@@ -85,7 +85,18 @@ class UnwrittenOutput:
     def head(self) -> bytes:
         """Returns the next bytes to write; empty when all are written."""
         if not self._pieces:
-            self._refill()
+            if self._file is not None and self._read_to < self._written_to:
+                self._file.seek(self._read_to)
+                piece = self._file.read(_PIECE)
+                self._read_to += len(piece)
+                self._keep(piece)
+                if self._read_to == self._written_to:
+                    self._read_to = self._written_to = 0
+                    os.ftruncate(self._file.fileno(), 0)
+            elif self._dropped:
+                many = f"{self._dropped:,} line{'s' if self._dropped > 1 else ''}"
+                self._dropped = 0
+                self._keep(f"... {many} not shown: the screen was paused\n".encode())
         return self._pieces[0] if self._pieces else b""
 
     def note_taken(self, count: int) -> None:
@@ -103,20 +114,6 @@ class UnwrittenOutput:
     def _keep(self, data: bytes) -> None:
         self._pieces.append(data)
         self._size += len(data)
-
-    def _refill(self) -> None:
-        if self._file is not None and self._read_to < self._written_to:
-            self._file.seek(self._read_to)
-            piece = self._file.read(_PIECE)
-            self._read_to += len(piece)
-            self._keep(piece)
-            if self._read_to == self._written_to:
-                self._read_to = self._written_to = 0
-                os.ftruncate(self._file.fileno(), 0)
-        elif self._dropped:
-            many = f"{self._dropped:,} line{'s' if self._dropped > 1 else ''}"
-            self._dropped = 0
-            self._keep(f"... {many} not shown: the screen was paused\n".encode())
 
     def _spill(self, data: bytes) -> None:
         assert self._open_file is not None
@@ -327,7 +324,12 @@ class Printing:
             return
         data = end.stream.encode(text)
         if end.outlet is None:
-            self._push_to_thread(end, data)
+            end.backlog.add(data)
+            if end.thread is None:
+                end.thread = threading.Thread(
+                    target=self._write_by_thread, args=(end,), daemon=True
+                )
+                end.thread.start()
             return
         if not end.backlog:
             data = data[end.outlet.write(data) :]
@@ -366,12 +368,6 @@ class Printing:
         if end.is_waiting and end.outlet is not None and self._loop is not None:
             self._loop.remove_writer(end.outlet.descriptor)
         end.is_waiting = False
-
-    def _push_to_thread(self, end: _Destination, data: bytes) -> None:
-        end.backlog.add(data)
-        if end.thread is None:
-            end.thread = threading.Thread(target=self._write_by_thread, args=(end,), daemon=True)
-            end.thread.start()
 
     def _write_by_thread(self, end: _Destination) -> None:
         """Writes what waits, every 10 ms: a call that waits for a reader holds up this thread."""

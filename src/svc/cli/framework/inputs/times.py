@@ -35,10 +35,7 @@ def seconds_of(text: str, what: str) -> int:
     if not _DURATION.fullmatch(text):
         raise UsageError(f"{what} {_shorten(text)} is not a duration.", param=what, hint=_HINT)
     parts = _PART.findall(text)
-    return _check(sum(int(number) * _SECONDS[unit] for number, unit in parts), what)
-
-
-def _check(seconds: int, what: str) -> int:
+    seconds = sum(int(number) * _SECONDS[unit] for number, unit in parts)
     if seconds > _LONGEST:
         raise UsageError(f"{what} is more than a hundred years.", param=what)
     return seconds
