@@ -67,16 +67,21 @@ class Reach:
         sys.settrace(self.trace)  # anew: a test whose stack overflows ends it
 
     def tell(self) -> dict[str, list[str]]:
-        """The tests that reach each column."""
+        """The tests that reach each column; all of a file reach what its import does."""
+        files: dict[str, list[str]] = defaultdict(list)
+        for test in self._tests:
+            if "::" in test and test not in self.failed:
+                files[test.partition("::")[0]].append(test)
         told: dict[str, list[str]] = {column: [] for column in self._columns}
         for number, test in enumerate(self._tests):
             begin = _row(number, len(self._columns))
             marks = self._table[begin : begin + len(self._columns)]
-            if test and test not in self.failed:
+            reaching = files[test] if "::" not in test else [test]
+            if test not in self.failed:
                 for column, mark in zip(self._columns, marks, strict=True):
                     if mark:
-                        told[column].append(test)
-        return told
+                        told[column] += reaching
+        return {column: [*dict.fromkeys(tests)] for column, tests in told.items()}
 
 
 def _row(number: int, columns: int) -> int:
@@ -101,6 +106,12 @@ def begin(folder: str) -> None:
     _reach.append(Reach(folder))
     threading.settrace(_reach[0].trace)
     sys.settrace(_reach[0].trace)
+
+
+def pytest_collectstart(collector: Any) -> None:
+    """What a file of tests makes when it is imported is of all of its tests."""
+    if collector.nodeid.endswith(".py"):
+        _reach[0].begin_test(collector.nodeid)
 
 
 def pytest_runtest_protocol(item: Any, nextitem: Any) -> None:

@@ -32,19 +32,19 @@ class Meaning(Enum):
     DONE = "done"
     REFUSED = "a definite 4xx"
     LIMITED = "429", "retried"
-    BUSY = "409: the same key is in use by a request that still runs", "retried, open"
-    FAILING = "500, 502, 503 or 504", "retried, open"
+    BUSY = "409: the same key is in use by a request that still runs", "retried", "open"
+    FAILING = "500, 502, 503 or 504", "retried", "open"
     BROKEN = "another 5xx", "open"
     REPEATED = "a 5xx that the service stored and replays", "open"
     REDIRECT = "3xx", "open"
-    UNREADABLE = "a 2xx whose body is not what was asked for", "retried, open"
-    FOREIGN = "a 2xx that answers another request", "retried, open"
+    UNREADABLE = "a 2xx whose body is not what was asked for", "retried", "open"
+    FOREIGN = "a 2xx that answers another request", "retried", "open"
     OVERSIZED = "a body over the limit", "open"
     UNREACHED = "not sent; worth another try", "retried"
     UNTRUSTED = "not sent; another try would end the same"
-    LOST = "sent, no answer", "retried, open"
+    LOST = "sent, no answer", "retried", "open"
 
-    def __init__(self, _: str, follows: str = "") -> None:
+    def __init__(self, _: str, *follows: str) -> None:
         self.is_retried = "retried" in follows
         self.is_open = "open" in follows
 

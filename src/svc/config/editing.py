@@ -216,12 +216,11 @@ def field_of(name: str) -> ConfigField:
     """Finds the field of a dotted name; raises ConfigError: unknown; it has the nearest name."""
     parts = name.split(".")
     known, last = SETTINGS, parts[0]
+    if parts[0] == "profiles" and parts[2:]:
+        _check_name(parts[1])
     if limit := limit_of(name):
         known, last = LIMITS, limit
-        if parts[0] == "profiles":
-            _check_name(parts[1])
     elif parts[0] == "profiles" and len(parts) == len(("profiles", "NAME", "field")):
-        _check_name(parts[1])
         known, last = PROFILE, parts[2]
     elif len(parts) > 1:
         last = name

@@ -34,7 +34,7 @@ class LineLayout:
     width: int | None
     color: bool
     utc: bool
-    tick: str = "ok"
+    tick: str
     program_name: "ProgramName | None" = None
 
     @classmethod

@@ -175,6 +175,9 @@ def test_a_log_is_followed_line_by_line(
         following.append(Following("logs"))
         assert following[0].next()["line"] == "first"
         assert following[0].next()["line"] == "second"
+        with log.open("a") as more:
+            more.write("third\n")
+        assert following[0].next()["line"] == "third"
         log.write_text("anew\n")
         assert following[0].next()["line"] == "anew"
     finally:

@@ -171,13 +171,14 @@ def test_a_wrong_change_is_refused_and_nothing_is_written(
     assert sorted(path.parent.iterdir()) == [path]
 
 
-def test_a_key_is_no_name_of_a_profile(path: Path) -> None:
+@pytest.mark.parametrize("field", ["base_url", "limits.live.refunds"])
+def test_a_key_is_no_name_of_a_profile(path: Path, field: str) -> None:
     """R39: typed in the wrong place, it would stand in the file in clear."""
     key = "sk_live_4eC39HqLyjWDarjtT1zdp7dc"
     with pytest.raises(ConfigError, match="svc keys add"):
         editing.create_profile(path, key, {"base_url": URL})
     with pytest.raises(ConfigError, match="svc keys add"):
-        editing.set_value(path, f"profiles.{key}.base_url", URL)
+        editing.set_value(path, f"profiles.{key}.{field}", "1 EUR")
     assert not path.exists()
 
 

@@ -28,5 +28,5 @@ def test_wrap_loses_nothing_and_breaks_no_ascii_word(text: str, width: int) -> N
 @pytest.mark.parametrize(("width", "row"), [(10, "four  nine\n"), (9, "four\n  nine\n")])
 def test_a_line_is_filled_to_its_last_column(width: int, row: str) -> None:
     """One column less, and the second cell stands below the first."""
-    layout = LineLayout(width, color=False, utc=True)
+    layout = LineLayout(width, color=False, utc=True, tick="ok")
     assert layout.row([("four", ""), ("nine", "")]) == row

@@ -69,12 +69,11 @@ def break_off(tx: Tx) -> None:
 
 
 def test_connection_is_durable(state: Database) -> None:
-    """R2, R68: WAL and synchronous FULL (2), on macOS down to the disk itself."""
-    found = [
-        next(iter(state.rows(f"PRAGMA {name}")[0].values()))
-        for name in ("journal_mode", "synchronous", "fullfsync")
-    ]
-    assert found == ["wal", 2, 1]
+    """R2, R68: WAL and synchronous FULL (2), on macOS down to the disk itself; and marked as ours."""
+    wanted = {"journal_mode": "wal", "synchronous": 2, "fullfsync": 1, "secure_delete": 1}
+    wanted |= {"foreign_keys": 1, "auto_vacuum": 2, "application_id": 0x53766331}
+    found = {name: next(iter(state.rows(f"PRAGMA {name}")[0].values())) for name in wanted}
+    assert found == wanted
 
 
 class Impatient(SystemClock):

@@ -73,3 +73,18 @@ def test_macos_is_asked_for_a_sync_that_reaches_the_disk(
     with (tmp_path / "file").open("wb") as file:
         files.sync(file.fileno())
     assert asked == ([51] if knows else [51, 0])
+
+
+@pytest.mark.parametrize("can", [True, False])
+def test_content_alone_is_synced_where_the_system_can(
+    monkeypatch: pytest.MonkeyPatch, can: bool
+) -> None:
+    """The times of a file are not worth a second write of the disk; all of it is where it cannot."""
+    asked: list[str] = []
+    monkeypatch.setattr(files, "sync", lambda handle: asked.append(f"all of {handle}"))
+    monkeypatch.delattr(os, "fdatasync", raising=False)
+    if can:
+        content = lambda handle: asked.append(f"content of {handle}")  # noqa: E731
+        monkeypatch.setattr(os, "fdatasync", content, raising=False)
+    files.sync_data(7)
+    assert asked == ["content of 7" if can else "all of 7"]

@@ -44,7 +44,7 @@ LogHeaders = Mapping[str, str]
 
 _CONNECT_SECONDS: Final = 5.0
 _CALL_SECONDS: Final = 5.0
-_AGAIN_SECONDS: Final = (1.0, 1.5)  # of a call's five
+_TRIES_SECONDS: Final = (1.0, 1.5, 2.5)  # of a call's five
 _NO_RESPONDER: Final = "503"
 # Members are in accounts of their own, which reach the log's under the first of these names; its
 # admin, and who uses a log without such accounts, under the second.
@@ -234,14 +234,14 @@ class LogConnection:
         repeated within the time of a call.
         """
         loop = asyncio.get_running_loop()
-        end = loop.time() + _CALL_SECONDS
-        for seconds in _AGAIN_SECONDS:
+        *first, last = _TRIES_SECONDS
+        for seconds in first:
             again = loop.time() + seconds
             try:
                 return await self.api(verb, seconds=seconds)
             except LogDown:
                 await asyncio.sleep(again - loop.time())
-        return await self.api(verb, seconds=end - loop.time())
+        return await self.api(verb, seconds=last)
 
     async def request(
         self,

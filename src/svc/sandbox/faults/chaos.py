@@ -15,9 +15,9 @@ _WHOLE: Final = 1 << 64
 _LATE_MS: Final = 1500  # real milliseconds
 _OVERTAKEN_MS: Final = 300  # what is emitted together with it comes first
 _DELIVERIES: Final = (
-    WebhookRule(id="chaos", effect="duplicate"),
-    WebhookRule(id="chaos", effect="delay", delay_ms=_LATE_MS),
-    WebhookRule(id="chaos", effect="delay", delay_ms=_OVERTAKEN_MS),
+    WebhookRule(effect="duplicate"),
+    WebhookRule(effect="delay", delay_ms=_LATE_MS),
+    WebhookRule(effect="delay", delay_ms=_OVERTAKEN_MS),
 )
 
 

@@ -17,7 +17,7 @@ class Rule:
     """One rule; `skip` matching things pass before it fires `times` times, then it is inert."""
 
     kind: ClassVar[str] = "fault"
-    id: str
+    id: str = ""  # of those that a person sets
     match: Mapping[str, Any] = field(default_factory=dict)
     skip: int = 0
     times: int = 1

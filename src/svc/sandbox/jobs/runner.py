@@ -154,7 +154,6 @@ class Runner:
     def clear(self) -> None:
         """Begins anew: the tables were replaced."""
         self.end_advance()  # one that came meanwhile: its aim is a moment of the old clock
-        self._lanes.clear()
         self._broken.clear()
 
     @property

@@ -11,6 +11,7 @@ import pytest
 from svc.listen.log import client as module
 from svc.listen.log.address import LogAddress
 from svc.listen.log.client import LogClient, LogLoop
+from svc.listen.log.connection import LogConnection
 from svc.listen.log.credentials import Credentials
 from svc.listen.log.errors import LogDown
 
@@ -174,6 +175,27 @@ def test_answers_are_not_waited_for_once_the_connection_has_ended() -> None:
     with pytest.raises(LogDown, match="the connection is closed"):
         asked(STORED, 0.05, None, seconds=60.0)
     assert time.monotonic() - started < 30
+
+
+def test_a_state_without_a_leader_is_asked_for_again_within_the_time_of_a_call(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Such a question is never answered: the next one is, by the leader that was elected."""
+    pauses, times = list[float](), list[float]()
+
+    async def silent(_: LogConnection, verb: str, *, seconds: float) -> None:
+        times.append(seconds)
+        raise LogDown(verb)
+
+    async def sleep(seconds: float) -> None:
+        pauses.append(round(seconds, 1))
+
+    monkeypatch.setattr(LogConnection, "api", silent)
+    monkeypatch.setattr(asyncio, "sleep", sleep)
+    unconnected = LogConnection.__new__(LogConnection)
+    with pytest.raises(LogDown):
+        asyncio.run(unconnected.info("STREAM.INFO.shop"))
+    assert (times, pauses) == ([1.0, 1.5, 2.5], [1.0, 1.5])
 
 
 @pytest.mark.parametrize(

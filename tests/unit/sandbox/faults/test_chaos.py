@@ -44,8 +44,8 @@ def test_that_share_of_deliveries_goes_wrong(share: float, low: int, high: int) 
     found = [chaos.rule_for(share, f"dlv_{number}") for number in range(2000)]
     rules = [rule for rule in found if rule is not None]
     assert low <= len(rules) <= high
-    kinds = {(rule.effect, rule.delay_ms > 500) for rule in rules}
-    assert len(kinds) == (3 if share else 0)
+    kinds = {(rule.effect, rule.delay_ms) for rule in rules}
+    assert kinds == ({("duplicate", 0), ("delay", 1500), ("delay", 300)} if share else set())
 
 
 def test_deliveries_go_wrong_as_their_ids_say(watched: WatchedSandbox) -> None:

@@ -1,4 +1,8 @@
-"""The OpenAPI document: it is served to everybody, it is whole, and it is made from the tables."""
+"""The OpenAPI document: it is served to everybody, it is whole, and it is made from the tables.
+
+What it says of each operation lies in `operations.txt`; after a change that is meant, `GOLDEN=write`
+writes it anew.
+"""
 
 import json
 import re
@@ -11,6 +15,7 @@ import pytest
 
 from support.launching import launched
 from support.running import api, ask
+from support.suite.golden import hold_golden
 from svc.sandbox.openapi.document import BY_STATUS, KEY_REUSED, OPERATIONS, document, refusals_of
 from svc.sandbox.parameters.schema import SHARED
 from svc.service.errors import CODES, codes_of
@@ -158,6 +163,40 @@ def test_strict_schemas_refuse_what_they_do_not_know() -> None:
     for name in refund:
         rest = {key: value for key, value in refund.items() if key != name}
         assert not jsonschema_rs.is_valid(schema, rest), name
+
+
+def outline(value: Any) -> Any:
+    """A part of the document without its texts and schemas; what is optional ends with "?"."""
+    if isinstance(value, list):
+        return [outline(one) for one in value]
+    if not isinstance(value, dict):
+        return value
+    reference = value.get("schema", value).get("$ref")
+    if reference:
+        return reference.rpartition("/")[2]
+    if {*value} <= {"schema", "required", "description"}:
+        return "" if value.get("required") else "?"
+    if "in" in value:
+        marks = {*value} - {"name", "in", "schema", "description"}
+        return " ".join((value["in"], value["name"], *sorted(marks)))
+    texts = ("summary", "description", "schema", "example")
+    return {name: "..." if name in texts else outline(one) for name, one in value.items()}
+
+
+def test_document_says_of_each_operation_what_is_agreed() -> None:
+    """Its parameters, headers, answers and links, and how bodies are written: for generators."""
+    whole = document(OPERATIONS)
+    components = whole["components"]
+    parts: dict[str, Any] = {
+        **{
+            f"{path} {verb}": one for path, of in whole["paths"].items() for verb, one in of.items()
+        },
+        **whole["webhooks"],
+        **{name: components[name] for name in ("responses", "securitySchemes")},
+        **{name: whole[name] for name in ("openapi", "info", "servers", "security")},
+    }
+    told = [f"{name} {json.dumps(outline(part))}" for name, part in parts.items()]
+    hold_golden(Path(__file__).with_name("operations.txt"), "\n".join(told) + "\n")
 
 
 # The modules that refuse something on behalf of `/v1`, and what they refuse before it is reached.

@@ -28,10 +28,13 @@ def make(path: Path) -> None:
 
 
 def test_store_commits_to_disk_before_it_goes_on(path: Path) -> None:
-    """WAL with synchronous FULL: every commit is an fsync (R82)."""
+    """WAL with synchronous FULL: every commit is an fsync (R82); and the file is marked as ours."""
     store = Store.open(str(path))
-    assert store.one("PRAGMA journal_mode") == ("wal",)
-    assert store.one("PRAGMA synchronous") == (2,)
+    wanted = {"journal_mode": "wal", "synchronous": 2, "locking_mode": "exclusive"}
+    wanted |= {"temp_store": 2, "wal_autocheckpoint": 4000, "application_id": 0x53564342}
+    assert {name: store.one(f"PRAGMA {name}") for name in wanted} == {
+        name: (value,) for name, value in wanted.items()
+    }
     store.close()
 
 

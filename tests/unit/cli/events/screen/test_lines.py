@@ -22,34 +22,7 @@ from svc.redaction import redact, redact_bytes
 from svc.render.layout import LineLayout
 from svc.render.program_name import ProgramName
 from svc.render.writer import Writer
-
-AT = 1_790_863_402.1049
-EVENT = EventReceived(
-    time=AT,
-    id="evt_3kPq0aVb7cXd9eYf1gZh2iWj",
-    type="order.paid",
-    object_id="ord_1",
-    created="2026-10-01T14:03:22Z",
-    livemode=False,
-    amount=15708,
-    currency="EUR",
-    duplicate=False,
-    out_of_order=False,
-    wrong_mode=False,
-    payload=b'{"a": "\xc3\xa9\\u001b"}',
-)
-FORWARD = Forwarded(
-    time=AT + 0.027,
-    id=EVENT.id,
-    type=EVENT.type,
-    url="http://localhost:3000/webhooks",
-    status=200,
-    milliseconds=24.2,
-    attempt=1,
-    error=None,
-    reply=b"ok",
-    retry_in=None,
-)
+from unit.cli.events.screen.records import AT, EVENT, FORWARD
 
 
 def lines(
@@ -57,34 +30,6 @@ def lines(
 ) -> HumanLines:
     layout = LineLayout(width=width, color=color, utc=True, tick="✓")
     return HumanLines(layout, payload=payload, holds=holds)
-
-
-def test_lines_are_aligned_as_agreed() -> None:
-    """The two lines that a person sees."""
-    shown = lines()
-    assert shown.event(EVENT) == (
-        "14:03:22.104  order.paid          evt_3kPq0aVb7cXd9eYf1gZh2iWj  verified   157.08 EUR\n"
-    )
-    assert shown.forward(FORWARD) == (
-        "14:03:22.131    200 OK  http://localhost:3000/webhooks  24 ms\n"
-    )
-
-
-@pytest.mark.parametrize(
-    ("changes", "expected"),
-    [
-        ({"duplicate": True}, "duplicate  157.08 EUR"),
-        ({"out_of_order": True}, "late       157.08 EUR"),
-        ({"wrong_mode": True, "livemode": True}, "live mode, not forwarded  157.08 EUR"),
-        ({"amount": None}, "verified"),
-        ({"currency": None}, "verified"),
-        ({"amount": 1500, "currency": "JPY"}, "verified   1,500 JPY"),
-        ({"currency": "XXQ"}, "verified   15708 XXQ (minor units, unknown currency)"),
-    ],
-)
-def test_event_says_what_is_special(changes: dict[str, object], expected: str) -> None:
-    """Duplicates, late ones and the other mode are marked; money has its currency's decimals."""
-    assert lines(140).event(replace(EVENT, **changes)).rstrip().endswith(expected)  # type: ignore[arg-type]
 
 
 def test_80_columns_hold_an_event_on_one_line() -> None:
@@ -130,7 +75,7 @@ def test_forward_names_its_event_when_another_line_stands_between() -> None:
     shown.event(EVENT)
     shown.event(replace(EVENT, id="evt_other"))
     assert shown.forward(FORWARD).endswith("24 ms  evt_3kPq0aVb7cXd9eYf1gZh2iWj\n")
-    narrow = HumanLines(LineLayout(80, color=False, utc=True), alone=True)
+    narrow = HumanLines(LineLayout(80, color=False, utc=True, tick="ok"), alone=True)
     assert narrow.forward(FORWARD) == (
         "14:03:22.131    200 OK  24 ms  evt_3kPq0aVb7cXd9eYf1gZh2iWj\n"
     )
@@ -189,7 +134,7 @@ def test_the_command_that_sends_again_is_whole_at_forty_columns() -> None:
     """It stands on a line of its own, with the name by which svc was called."""
     gone = replace(FORWARD, status=None, error="connection refused")
     program_name = ProgramName(".venv/bin/svc", "", ("events",))
-    layout = LineLayout(width=40, color=False, utc=True, program_name=program_name)
+    layout = LineLayout(width=40, color=False, utc=True, tick="ok", program_name=program_name)
     told = HumanLines(layout).forward(gone).splitlines()
     assert told[-1] == "  .venv/bin/svc events replay --failed"
     assert max(map(len, told)) <= 40
@@ -197,7 +142,7 @@ def test_the_command_that_sends_again_is_whole_at_forty_columns() -> None:
 
 def test_an_answer_that_is_final_says_how_to_send_the_event_again() -> None:
     """Once, until the target has taken something: a wrong path refuses them all."""
-    shown = HumanLines(LineLayout(100, color=False, utc=True), final=True)
+    shown = HumanLines(LineLayout(100, color=False, utc=True, tick="ok"), final=True)
     refused = replace(FORWARD, status=404)
     texts = [shown.forward(one) for one in (refused, refused, FORWARD, refused)]
     how = f"Not tried again. Send it later: svc events replay {EVENT.id}\n"

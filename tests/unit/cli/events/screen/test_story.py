@@ -14,7 +14,6 @@ from svc.cli.events.endpoint import Endpoint
 from svc.cli.events.screen.printer import RecordPrinter
 from svc.listen.output_records import (
     BugMet,
-    EventReceived,
     Forwarded,
     Left,
     ListenerRecord,
@@ -32,25 +31,13 @@ from svc.listen.output_records import (
 from svc.listen.routes import Routes
 from svc.render.layout import LineLayout
 from svc.render.writer import Writer
+from unit.cli.events.screen import records
+from unit.cli.events.screen.records import AT
 
-AT = 1_790_863_402.1049
 A, B = "http://localhost:3000/webhooks", "http://localhost:4000/a"
 TUNNEL = "https://a-tunnel.example/events"
 READY = Ready(AT, "http://127.0.0.1:1/", (A,), ("order.paid", "order.created"), "test", None, None)
-EVENT = EventReceived(
-    time=AT,
-    id="evt_1",
-    type="order.paid",
-    object_id="ord_1",
-    created="2026-10-01T14:03:22Z",
-    livemode=False,
-    amount=15708,
-    currency="EUR",
-    duplicate=False,
-    out_of_order=False,
-    wrong_mode=False,
-    payload=b'{"id":"evt_1"}',
-)
+EVENT = replace(records.EVENT, id="evt_1", payload=b'{"id":"evt_1"}')
 GOOD = Forwarded(AT, "evt_1", "order.paid", A, 200, 24.2, 1, None, b"ok", None)
 REFUSED = replace(GOOD, id="evt_2", status=400, reply=b"<h1>Bad Request</h1><p>no such order")
 FAILED = replace(GOOD, url=B, status=None, error="connection refused", reply=b"", retry_in=2.0)
