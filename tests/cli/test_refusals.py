@@ -1,6 +1,6 @@
 """What svc says of a wrong command line: the code, the option that it names, the words, the hint.
 
-The lines lie in `refusals.txt`, each with what is said of it; `GOLDEN=write` writes that anew.
+The lines lie in `refusals/`, each with what is said of it; `GOLDEN=write` writes that anew.
 """
 
 import shlex
@@ -13,7 +13,7 @@ from support.running import inside
 from support.suite.golden import hold_golden
 from svc.service.facts import WEBHOOK_BODY_MAX
 
-TOLD = Path(__file__).with_name("refusals.txt")
+TOLD = Path(__file__).with_name("refusals")
 GIVEN = {"SVC_BASE_URL": "http://127.0.0.1:9", "SVC_API_KEY": "sk_test_1234567890"}
 FILES = {
     "a.csv": "payment,amount\npay_1,100\n",
@@ -33,13 +33,15 @@ def describe(line: str) -> Iterator[str]:
 
 
 @pytest.mark.usefixtures("isolated")
+@pytest.mark.parametrize("word", ["events", "sandbox", "others"])
 def test_each_wrong_command_line_is_refused_as_agreed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, word: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
     for name, text in FILES.items():
         Path(name).write_text(text, encoding="utf-8")
-    told = TOLD.read_text(encoding="utf-8")
-    lines = [line.removeprefix("$ svc ") for line in told.splitlines() if line.startswith("$")]
+    told = TOLD / f"{word}.txt"
+    texts = told.read_text(encoding="utf-8").splitlines()
+    lines = [line.removeprefix("$ svc ") for line in texts if line.startswith("$")]
     said = "".join(f"{part}\n" for line in lines for part in describe(line))
-    hold_golden(TOLD, said)
+    hold_golden(told, said)

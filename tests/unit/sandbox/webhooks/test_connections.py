@@ -27,9 +27,10 @@ async def one_by_one(sender: HttpSender, url: str) -> list[ReceiverReply]:
 class Player:
     """A receiver that plays bytes, one answer a request, the last one for ever."""
 
-    def __init__(self, answers: list[bytes], *, hang_up: bool) -> None:
+    def __init__(self, answers: list[bytes], *, hang_up: bool, late: bytes = b"") -> None:
         self._answers = answers
         self._hang_up = hang_up
+        self._late = late
         self.opened = 0
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -39,6 +40,9 @@ class Player:
                 await reader.readexactly(len(BODY))
                 writer.write(self._answers.pop(0) if len(self._answers) > 1 else self._answers[0])
                 await writer.drain()
+                if self._late:
+                    await asyncio.sleep(0.02)  # a packet of its own
+                    writer.write(self._late)
                 if self._hang_up:
                     break
         writer.close()
@@ -50,10 +54,11 @@ async def told(
     story: Story = one_by_one,
     *,
     hang_up: bool = False,
+    late: bytes = b"",
     context: ssl.SSLContext | None = None,
 ) -> tuple[list[ReceiverReply], int]:
     """Sends to a player; gives the replies and how many connections there were."""
-    player = Player(answers, hang_up=hang_up)
+    player = Player(answers, hang_up=hang_up, late=late)
     sender = HttpSender(5)
     async with serving(player.serve, context) as port:
         scheme = "https" if context else "http"
@@ -81,17 +86,22 @@ async def test_connection_is_kept_over_tls(
     assert opened == 1
 
 
-async def test_receiver_that_hangs_up_gets_a_new_connection(lab: Lab) -> None:
-    """It keeps no connection and does not say so: the next attempt does not run into that."""
+async def with_pauses(sender: HttpSender, url: str) -> list[ReceiverReply]:
+    replies = []
+    for _ in range(3):
+        replies.append(await sender.send(Outgoing(url, HEADERS, BODY)))
+        await asyncio.sleep(0.05)  # real time, for what comes after the answer to arrive
+    return replies
 
-    async def story(sender: HttpSender, url: str) -> list[ReceiverReply]:
-        replies = []
-        for _ in range(3):
-            replies.append(await sender.send(Outgoing(url, HEADERS, BODY)))
-            await asyncio.sleep(0.05)  # real time, for the end of the connection to arrive
-        return replies
 
-    replies, opened = await told(lab, [OK], story, hang_up=True)
+@pytest.mark.parametrize(
+    ("hang_up", "late"), [(True, b""), (False, b"HTTP/1.1 500 X\r\nContent-Length: 0\r\n\r\n")]
+)
+async def test_receiver_that_does_not_rest_gets_a_new_connection(
+    lab: Lab, hang_up: bool, late: bytes
+) -> None:
+    """It hangs up without a word, or says what nobody asked: no later attempt runs into that."""
+    replies, opened = await told(lab, [OK], with_pauses, hang_up=hang_up, late=late)
     assert [reply.code for reply in replies] == [200, 200, 200]
     assert opened == 3
 
