@@ -32,10 +32,9 @@ def describe(line: str) -> Iterator[str]:
     yield f"  {named} {error['message']}"
 
 
-@pytest.mark.usefixtures("isolated")
 @pytest.mark.parametrize("word", ["events", "sandbox", "others"])
 def test_each_wrong_command_line_is_refused_as_agreed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, word: str
+    isolated: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, word: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
     for name, text in FILES.items():
@@ -45,3 +44,4 @@ def test_each_wrong_command_line_is_refused_as_agreed(
     lines = [line.removeprefix("$ svc ") for line in texts if line.startswith("$")]
     said = "".join(f"{part}\n" for line in lines for part in describe(line))
     hold_golden(told, said)
+    assert word != "sandbox" or not (isolated / "state").exists()

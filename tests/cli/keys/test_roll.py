@@ -215,14 +215,6 @@ def test_what_is_seen_of_the_old_key_wins_over_what_is_said(
     assert words in rolled.err
 
 
-@pytest.mark.parametrize("grace", ["7d1s", "8d", "x", "-1d"])
-def test_a_grace_that_the_service_does_not_offer_is_refused(svc: Svc, grace: str) -> None:
-    """Spec: at most seven days; exit 2, before anything is read."""
-    refused = svc("keys", "roll", "--stdin", f"--grace={grace}", stdin="sk_test_abcdefgh")
-    assert (refused.code, refused.out) == (2, "")
-    assert refused.error["param"] == "--grace"
-
-
 @pytest.mark.parametrize(
     ("make", "code", "exit_code"),
     [

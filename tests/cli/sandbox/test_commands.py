@@ -288,31 +288,6 @@ def test_plain_sandbox_after_a_tls_one_forgets_the_certificate(
     assert "ca_bundle" not in (isolated / "config" / "config.toml").read_text()
 
 
-@pytest.mark.parametrize(
-    "argv",
-    [
-        ("--fixture", "nothing"),
-        ("--seed", "-1"),
-        ("--port", "many"),
-        ("--port", "99999"),
-        ("-o", "yaml"),
-    ],
-)
-def test_start_refuses_wrong_options(svc: Svc, isolated: Path, argv: tuple[str, ...]) -> None:
-    """A wrong value is a usage error, told before anything is started or written."""
-    assert svc("sandbox", "start", *argv).code == 2
-    assert not (isolated / "state").exists()
-    assert not (isolated / "config").exists()
-
-
-def test_half_a_certificate_is_refused(svc: Svc) -> None:
-    """Certificate and key belong together, and must be there."""
-    half = svc("sandbox", "start", "--certificate", "x.pem")
-    assert half.code == 2
-    missing = svc("sandbox", "start", "--certificate", "x.pem", "--private-key", "y.pem")
-    assert (missing.code, missing.error["message"]) == (10, "x.pem cannot be read.")
-
-
 def test_log_is_shown_after_the_end(svc: Svc, start: Start) -> None:
     """`logs` finds the log of the sandbox that ran last."""
     assert svc("sandbox", "logs").code == 11
