@@ -153,7 +153,12 @@ class Places(ast.NodeVisitor):
         name = node.func.id if isinstance(node.func, ast.Name) else ""
         if name == "cast":
             self.visit(node.args[1])
-        elif name != "TypeVar":
+        elif name not in ("TypeVar", "ParamSpec"):
+            self.generic_visit(node)
+
+    def visit_Subscript(self, node: ast.Subscript) -> None:
+        """Nor do the words of a type, whose alias may have no annotation."""
+        if ast.unparse(node.value) != "Literal":
             self.generic_visit(node)
 
     def visit_Compare(self, node: ast.Compare) -> None:

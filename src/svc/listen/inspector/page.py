@@ -208,7 +208,6 @@ class PageFrame:
 def document(frame: PageFrame, title: str, deliveries: Markup, detail: Markup | None) -> Markup:
     """Makes a whole page; without a detail the list is the page."""
     head = join(
-        el("meta", charset="utf-8"),
         el("meta", name="viewport", content="width=device-width, initial-scale=1"),
         el("meta", name="color-scheme", content="light dark"),
         el("title", f"{title} · svc inspector"),

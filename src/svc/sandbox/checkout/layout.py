@@ -90,7 +90,6 @@ def hint(text: str) -> Markup:
 def document(language: Language, title: str, *content: MarkupPart) -> Markup:
     """A whole HTML document, without its doctype."""
     head = join(
-        el("meta", charset="utf-8"),
         el("meta", name="viewport", content="width=device-width, initial-scale=1"),
         el("meta", name="color-scheme", content="light dark"),
         el("title", title),

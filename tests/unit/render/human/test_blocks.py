@@ -41,6 +41,8 @@ def test_list(printed: Any, samples: Any, kind: str, width: int) -> None:
         second |= {"status": "paid", "amount_total": 1234500, "shipping": {"country": "JP"}}
         second |= {"latest_payment": samples["payment"]["id"]}
         second |= {"amount_captured": 1234500, "amount_refunded": 1234500}
+    if kind == "payment":
+        second |= {"amount_refunded": 1}
     if kind == "payout":
         second |= {"status": "paid", "amount": 9900, "currency": "EUR"}
     compare(f"list-{kind}-{width}", printed("human", width).page(first, second))

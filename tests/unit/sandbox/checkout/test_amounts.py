@@ -44,6 +44,13 @@ def test_amount_is_written_as_the_language_writes_it(
     assert language(tag).money(amount, currency) == text
 
 
+def test_a_shopper_abroad_reads_whose_money_it_is() -> None:
+    """A plain "$" would be everybody's."""
+    codes = "AUD BRL CAD CNY EUR GBP HKD ILS INR JPY KRW MXN NZD TWD USD VND".split()
+    signs = [language("en").money(0, code).rstrip("0.") for code in codes]
+    assert signs == "A$ R$ CA$ CN¥ € £ HK$ ₪ ₹ ¥ ₩ MX$ NZ$ NT$ US$ ₫".split()
+
+
 @given(
     amount=st.integers(-999_999_999_999, 999_999_999_999),
     currency=st.sampled_from(sorted(CURRENCIES)),

@@ -36,6 +36,9 @@ from unit.cli.events.screen.records import AT
 
 A, B = "http://localhost:3000/webhooks", "http://localhost:4000/a"
 TUNNEL = "https://a-tunnel.example/events"
+TWICE = Endpoint(
+    None, TUNNEL, ("whsec_1234567890abcdef", "whsec_fedcba0987654321"), "as you gave it"
+)
 READY = Ready(AT, "http://127.0.0.1:1/", (A,), ("order.paid", "order.created"), "test", None, None)
 EVENT = replace(records.EVENT, id="evt_1", payload=b'{"id":"evt_1"}')
 GOOD = Forwarded(AT, "evt_1", "order.paid", A, 200, 24.2, 1, None, b"ok", None)
@@ -105,7 +108,8 @@ def tell(form: str, width: int | None, *, quiet: bool = False, **asked: Any) -> 
         "again": "svc events listen",
         **asked,
     }
-    endpoint = Endpoint("we_1", TUNNEL, ("whsec_1234567890abcdef",), "in your keyring")
+    known = Endpoint("we_1", TUNNEL, ("whsec_1234567890abcdef",), "in your keyring")
+    endpoint = asked.pop("endpoint", known)
     given = cast("Any", session), cast("Any", SimpleNamespace(**options)), endpoint
     printer = RecordPrinter(*given, lambda write: write())
     for record in RECORDS:
@@ -124,6 +128,7 @@ def test_every_record_is_told_as_agreed() -> None:
         tell("human", None),
         tell("human", 60, retry="fast", resume=False),
         tell("human", 80, shown="none", ack="forwarded", quiet=True),
+        tell("human", 100, shown="none", endpoint=TWICE),
         tell("ndjson", None),
     )
     hold_golden(Path(__file__).with_name("story.txt"), "\n".join(told))
