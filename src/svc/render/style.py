@@ -33,6 +33,7 @@ Style: TypeAlias = Literal[
 _BOLD: Final = "1"
 _DIM: Final = "2"
 _CODES: Final[dict[str, str]] = {
+    "": "",
     "title": _BOLD,
     "head": _DIM,
     "label": _DIM,
@@ -52,7 +53,8 @@ _CODES: Final[dict[str, str]] = {
 
 def paint(text: str, style: str, *, color: bool = True) -> str:
     """Wraps text in the escape sequences of a style; empty text and `color=False` stay as is."""
-    return f"\x1b[{_CODES[style]}m{text}\x1b[0m" if color and style and text else text
+    code = _CODES[style]  # a style that there is none of is no plain one
+    return f"\x1b[{code}m{text}\x1b[0m" if color and code and text else text
 
 
 _PART: Final = r'("(?:[^"\\]|\\.)*")(?=\s*:)|("(?:[^"\\]|\\.)*")|\b(null|true|false)\b'
