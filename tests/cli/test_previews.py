@@ -32,6 +32,7 @@ def test_a_read_can_be_shown_instead(svc: Svc, service: ScriptedServer, line: st
     assert shown.json["method"] == "GET"
     assert shown.json["url"] == service.url + READS[line]
     assert "Idempotency-Key" not in shown.json["headers"]
+    assert shown.json["headers"]["Authorization"] == "Bearer (redacted)"
     curl = svc(*line.split(), "--curl")
     assert curl.out.startswith(f"{PIPE} --header @- --request GET ")
     assert READS[line] in curl.out
