@@ -12,7 +12,7 @@ import pytest
 
 from support.listeners import Listen
 from support.listening import TargetServer, status_line
-from support.running import Result, Sandbox, Svc, inside
+from support.running import Result, Sandbox, Svc
 from support.suite.patience import patient
 
 SVC = f"{sys.executable} -m svc"
@@ -139,9 +139,3 @@ def test_what_a_command_leaves_running_is_ended(sandbox: Sandbox, svc: Svc, tmp_
     left = tmp_path / "left"
     assert beside(svc, f"sleep 60 & echo $! > {left}").code == 0
     assert not is_running(int(left.read_text()))
-
-
-def test_empty_command_is_refused() -> None:
-    """Exit 2, before anybody is asked."""
-    result = inside("events", "listen", "--base-url", "http://127.0.0.1:9", "--exec", " ")
-    assert (result.code, result.error["param"]) == (2, "--exec")

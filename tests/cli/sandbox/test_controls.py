@@ -544,26 +544,6 @@ def test_sandbox_bound_elsewhere_is_found_and_says_who_reaches_it(svc: Svc, star
     assert loopback["bind"] is None
 
 
-@pytest.mark.parametrize(
-    ("argv", "param"),
-    [
-        (("--bind", "localhost"), "--bind"),
-        (("--bind", "10.0.0.1:4242"), "--bind"),
-        (("--allow-host", "*"), "--allow-host"),
-        (("--allow-host", "*.shop"), "--allow-host"),
-        (("--allow-host", "http://svc"), "--allow-host"),
-        (("--allow-host", "svc:4242"), "--allow-host"),
-        (("--allow-host", ""), "--allow-host"),
-        (("--bind", "0.0.0.0", "--tls"), "--tls"),
-    ],
-)
-@pytest.mark.usefixtures("start")
-def test_what_is_no_address_or_name_is_refused(svc: Svc, argv: tuple[str, ...], param: str) -> None:
-    """A pattern would let in any page whose name fits it; nothing is started."""
-    refused = svc(*DETACHED, "--db", ":memory:", *argv)
-    assert (refused.code, refused.error["param"]) == (2, param)
-
-
 # --- time -------------------------------------------------------------------------------------
 
 
