@@ -120,9 +120,11 @@ async def test_each_moving_of_money_is_confirmed_by_the_clients_person(
         [question] = agent.asked
         assert "svc refunds create, test mode, profile default" in question
         assert f'"body": {{"payment": "{payment}", "amount": 700}}' in question
+        assert f"\nrefund payment {payment}, 7.00 EUR" in question
         rest = await call(client, "refunds_create", payment=payment)
         assert rest["output"]["amount"] == 15008
         assert "It has no amount: all that is left." in agent.asked[1]
+        assert f"\nrefund payment {payment}, 150.08 EUR\n" in agent.asked[1], "what it will move"
         before = len(agent.asked)
         wrong = await call(client, "refunds_create", payment="ord_1")
         assert (wrong["exit_code"], len(agent.asked)) == (2, before), "refused before it is asked"
@@ -215,6 +217,7 @@ async def test_a_capture_is_asked_with_its_amount_or_as_all_that_is_left(
             await call(client, "orders_capture", order_id=order, **given)
     part, whole = agent.asked
     assert '"amount=500"' in part
+    assert f"\ncapture order {order}, 5.00 EUR" in part
     assert "all that is left" not in part
     assert "It has no amount: all that is left." in whole
 

@@ -85,6 +85,8 @@ class Validator:
         self.left_out: dict[str, None] = {}
         self._whole: BatchRow | None = None  # the first row with an amount in minor units
         self._in_decimals: InvalidRow | None = None  # the first whose amount has decimals
+        self._said: BatchRow | None = None  # the first row with an amount
+        self._silent: BatchRow | None = None  # the first without one, which moves all that is left
 
     def shape(self, read: Read | BatchRow) -> BatchRow | InvalidRow:
         """Turns a row into a request, or into an `InvalidRow` with the reason why it cannot be one.
@@ -100,8 +102,7 @@ class Validator:
             if row.code == AMOUNT_IN_DECIMALS and self._in_decimals is None:
                 self._in_decimals = row
         else:
-            if self._whole is None and row.amount is not None and exponent(row.currency or "") != 0:
-                self._whole = row
+            self._note_amount(row)
             once = None if self.operation.action.twice else row.subject or None
             for what, name in ((KEY_COLUMN, row.given_key), ("--row-id", row.row_id), ("id", once)):
                 if name is not None:
@@ -111,14 +112,33 @@ class Validator:
                     self._refuse_repeated(row, "update", f"{row.path} {name}", text)
         return row
 
+    def _note_amount(self, row: BatchRow) -> None:
+        if row.amount is None:
+            self._silent = self._silent or row
+        else:
+            self._said = self._said or row
+            if self._whole is None and exponent(row.currency or "") != 0:
+                self._whole = row
+
     def refuse_mixed_amounts(self) -> None:
-        """Refuses the file, after its last row, if some of its amounts have decimals, others not.
+        """Refuses the file, after its last row, if its rows say their amounts in two ways.
 
         A spreadsheet writes 100.00 as `100` and 99.50 as `99.5`: the first would be paid as 1.00.
+        A program that leaves out what is empty writes a row without an amount among others that
+        have one: it would move all that is left (promise R132).
 
         Raises:
-            UsageError: it has amounts of both kinds.
+            UsageError: some amounts have decimals and others not, or some rows have no amount.
         """
+        said, silent = self._said, self._silent
+        if said and silent and self.operation.action.whole and not self._blank_means_all:
+            raise UsageError(
+                f"Line {silent.line} has no amount, which means all that is left, and line "
+                f"{said.line} has one. Nothing was sent.",
+                code="amount_blank",
+                param="amount",
+                hint="Give each row its amount, or add --blank-means-all where that is meant",
+            )
         whole, other = self._whole, self._in_decimals
         if whole is not None and other is not None:
             raise UsageError(

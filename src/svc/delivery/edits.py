@@ -6,7 +6,6 @@ done rows that are no longer in the file, `Reworded` with what was done outside 
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from contextlib import suppress
 from itertools import chain
 from typing import Final, TypeAlias
 
@@ -14,15 +13,13 @@ from svc.delivery.evidence import Evidence, Known, age_of
 from svc.delivery.gathering import EvidenceList, Selection
 from svc.delivery.journal.batches import DUPLICATE_SECONDS, Duplicate
 from svc.delivery.likeness import (
-    UnreadableBody,
     about_of,
     are_told_apart,
     effect_of,
-    fields_of,
     is_making,
     read_folded,
     read_marks,
-    subject_of,
+    read_subject,
 )
 from svc.delivery.plan import EFFECT_OLD_SECONDS, BatchFacts, BatchRow
 from svc.system.spool import DigestIndex
@@ -83,12 +80,8 @@ class Edits:
 
 def _subject_of(one: Evidence) -> str:
     """The object that a request was about; where its body was deleted, as its results file says."""
-    if one.intent is not None:
-        kept = one.intent.stored
-        with suppress(UnreadableBody):
-            if subject := subject_of(kept.path, fields_of(kept.encoding, kept.body)):
-                return about_of(subject)
-    return one.about or ""
+    subject = "" if one.intent is None else read_subject(*one.intent.stored[:3])
+    return about_of(subject) or one.about or ""
 
 
 class Reworded:

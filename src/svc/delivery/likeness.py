@@ -30,6 +30,8 @@ _WORDED: Final = frozenset(
 )
 # What a merchant writes to tell one payment from another; any other field describes it.
 _MARKING: Final = frozenset({"reference", "metadata"})
+# Hyphens and dashes that an office program writes for `-`, and characters without a width.
+_DASHES: Final = str.maketrans("\u2010\u2011\u2012\u2013\u2014\u2212", "------", "\xad\u200b\ufeff")
 _NUMBERED: Final = frozenset({"iban", "account_number", "bic", "bank_code", "postal_code"})
 
 
@@ -109,12 +111,14 @@ def read_marks(
 ) -> tuple[tuple[str, str], ...]:
     """Reads what tells a request of a batch from others of the same effect, as names and values.
 
-    Its reference and metadata, and the id and idempotency key of its row's own.
+    Its reference and metadata, and the id and idempotency key of its row's own. But for the key,
+    another case, hyphen or number of blanks is another spelling of the same.
     """
     said = read_folded(path, encoding, body)
     marks = [(name, text) for name, text in said if name.partition(_BETWEEN)[0] in _MARKING]
-    marks += [("--row-id", (row_id or "").strip()), ("--idempotency-key", key or "")]
-    return tuple((name, text) for name, text in marks if text)
+    marks.append(("--row-id", row_id or ""))
+    marks = [(name, fold("name", text.translate(_DASHES))) for name, text in marks]
+    return tuple((name, text) for name, text in (*marks, ("--idempotency-key", key or "")) if text)
 
 
 def read_folded(path: str, encoding: Encoding, body: bytes) -> list[tuple[str, str]]:
@@ -126,12 +130,17 @@ def read_folded(path: str, encoding: Encoding, body: bytes) -> list[tuple[str, s
     return [(join_names(names), fold(names[-1], text)) for names, text in pairs]
 
 
-def read_effect(path: str, encoding: Encoding, body: bytes, amount: int | None) -> str:
-    """Reads from the bytes of a POST what it moves, as `effect_of`; empty if it is not known."""
+def read_subject(path: str, encoding: Encoding, body: bytes) -> str:
+    """Reads from the bytes of a POST its subject, as `subject_of`; empty if it is not known."""
     try:
-        return effect_of(subject_of(path, fields_of(encoding, body)), amount)
+        return subject_of(path, fields_of(encoding, body))
     except UnreadableBody:
         return ""
+
+
+def read_effect(path: str, encoding: Encoding, body: bytes, amount: int | None) -> str:
+    """Reads from the bytes of a POST what it moves, as `effect_of`; empty if it is not known."""
+    return effect_of(read_subject(path, encoding, body), amount)
 
 
 def are_told_apart(marks: Iterable[tuple[str, str]], others: Iterable[tuple[str, str]]) -> bool:

@@ -522,6 +522,32 @@ def test_a_file_with_amounts_of_both_kinds_is_sent_in_no_part(
     assert (check().code, check(100, currency="JPY").code) == (9, 9)
 
 
+def test_a_row_that_lacks_the_amount_which_others_have_moves_nothing(
+    svc: Svc, sandbox: Sandbox, tmp_path: Path
+) -> None:
+    """R132: a program that leaves out what is empty would refund the whole payment.
+
+    A file whose rows all lack it means what is left of each, and so does one with the option.
+    """
+    whole, part = {"payment": "pay_1"}, {"payment": "pay_2", "amount": 102}
+    for rows in ([whole, part], [part, whole]):
+        file = str(write(tmp_path / "r.ndjson", *map(json.dumps, rows)))
+        mixed = svc("batch", "refunds.create", file)
+        assert (mixed.code, mixed.error["code"], mixed.error["outcome"]) == (
+            2,
+            "amount_blank",
+            "not_sent",
+        )
+        assert f"Line {rows.index(whole) + 1} has no amount" in mixed.error["message"]
+        assert svc.ok("batch", "refunds.create", file, "--dry-run", "--blank-means-all")
+    assert svc("sandbox", "requests", "--method", "POST", "--verify", "0").code == 0
+    alone = str(write(tmp_path / "w.ndjson", json.dumps(whole)))
+    assert svc.ok("batch", "refunds.create", alone, "--dry-run")
+    ids = [{"id": "ord_1", "amount": 1}, {"id": "ord_2"}]
+    file = str(write(tmp_path / "c.ndjson", *map(json.dumps, ids)))
+    assert svc("batch", "orders.capture", file, "--dry-run").error["code"] == "amount_blank"
+
+
 def test_quiet_leaves_errors_only(svc: Svc, sandbox: Sandbox, tmp_path: Path) -> None:
     """R75."""
     path = orders_file(tmp_path, range(2))

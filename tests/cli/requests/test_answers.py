@@ -185,6 +185,18 @@ def test_a_replay_is_told_as_done_before(svc: Svc, sandbox: Sandbox) -> None:
     assert "done before" not in svc(*ORDER, "--idempotency-key", "k-2", env=HUMAN).err
 
 
+def test_a_new_key_is_not_told_as_done_before(svc: Svc, service: ScriptedServer) -> None:
+    """R117: a proxy that sends a POST twice gets a replay; the first was this command's own."""
+    made = {**FAILED_REFUND, "status": "succeeded", "failure_reason": None}
+    service.play(service.reply(200, made, {"Idempotent-Replayed": "true"}))
+    done = svc(*REFUND, env=HUMAN)
+    assert (done.code, "done before" in done.err, "Nothing was done" in done.err) == (
+        0,
+        False,
+        False,
+    )
+
+
 def test_what_another_machine_did_is_told_without_a_header(
     svc: Svc, service: ScriptedServer
 ) -> None:

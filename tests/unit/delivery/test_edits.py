@@ -106,6 +106,15 @@ def test_what_tells_payments_apart_makes_another_one(tables: OtherFiles) -> None
     assert tables.stops(refund(item="a", by="x"), refund(200, item="d")) == 1
 
 
+def test_another_spelling_tells_nothing_apart(tables: OtherFiles) -> None:
+    """An office program writes a dash for a hyphen; who retypes a reference, other letters."""
+    tables.do(refund(item="INV-7"), row_id="metadata[item]")
+    for item in ("inv-7", "INV\u20137", "INV\u20117 "):
+        assert tables.stops(refund(item=item)) == 1
+        assert tables.stops(refund(item=item), row_id="metadata[item]") == 1
+    assert tables.stops(refund(item="INV-8")) == 0
+
+
 def test_most_rows_again_on_the_same_day_are_a_copy(tables: OtherFiles) -> None:
     """All references were corrected: two rows at least, and more than half of what is new."""
     tables.do(refund(item="a"), refund(200, item="b"))

@@ -121,16 +121,13 @@ def confirm_money(
         UsageError: the answer was not yes, or there is no terminal and no `--yes`; nothing was
             sent.
     """
-    from svc.client.operations import action_of, is_only_final, moves_all
+    from svc.client.operations import action_of, is_only_final
 
     action = action_of(call) or (f"POST to {call.path}" if always else "")
     if not action or session.key.mode != "live":
         return
-    known = dict(call.body or {})
-    if client is not None and will_ask(session):
-        known = {**money_left(client, call), **known}
-    recipient = _recipient_of(known.get("destination"))
-    what = f"{action}{_sum_of(known, whole=moves_all(call))}{recipient}"
+    left = money_left(client, call) if client is not None and will_ask(session) else {}
+    what = describe_money(call, action, left)
     if is_only_final(call):
         confirm_live(session, f"This cannot be undone: {what}")
     else:
@@ -167,7 +164,7 @@ def money_left(client: "Client", call: "Call") -> dict[str, object]:
 
     Empty if the key may not read the object, or if the call is not documented.
     """
-    from svc.client.find import amounts_of, money_of
+    from svc.client.find import money_of
 
     reading = money_of(call)
     try:
@@ -178,11 +175,27 @@ def money_left(client: "Client", call: "Call") -> dict[str, object]:
         if reading is None or not reading.assumed:
             raise
         data = None
+    return read_what_is_left(data)
+
+
+def read_what_is_left(data: object) -> dict[str, object]:
+    """The currency and the remaining amount of an object; empty for anything else."""
+    from svc.client.find import amounts_of
+
     if not isinstance(data, dict):
         return {}
     had, gone = amounts_of(data)
     left = had - gone if isinstance(had, int) and isinstance(gone, int) else None
     return {"currency": data.get("currency"), "amount": left}
+
+
+def describe_money(call: "Call", action: str, left: Mapping[str, object]) -> str:
+    """Describes a POST by its action, sum and recipient; `left` is what its object has left."""
+    from svc.client.operations import moves_all
+
+    known = {**left, **(call.body or {})}
+    recipient = _recipient_of(known.get("destination"))
+    return f"{action}{_sum_of(known, whole=moves_all(call))}{recipient}"
 
 
 def _recipient_of(destination: object) -> str:

@@ -22,8 +22,12 @@ from mcp_types.version import is_version_at_least
 from pydantic import ValidationError
 
 from svc import __version__
+from svc.cli.framework.prompts import describe_money, read_what_is_left
 from svc.cli.framework.session import Session
 from svc.cli.mcp.tools import QUERY, RESUME, AgentTool
+from svc.client import find
+from svc.client.call import Call
+from svc.client.operations import action_of
 from svc.errors import LocalError, OutcomeUnknown, SvcError, UsageError
 from svc.render.errors import envelope
 from svc.render.text import one_line
@@ -91,6 +95,7 @@ class AgentServer:
         self._tools = tools
         given = session.given.everywhere
         self._mode = "live" if given.live else "test"
+        self._base_url = str(session.base_url)
         self._where = f"{self._mode} mode, profile {session.settings.profile}, {session.base_url}"
         self._own, self._env = build_own_command("svc", session.env)
         # The profile by name: one that is chosen meanwhile is not what a question has shown.
@@ -193,19 +198,28 @@ class AgentServer:
         if shown.exit_code or not isinstance(found, dict):
             return self._tell(shown)
         body = found.get("body") or {}
-        names = set(body)
         if isinstance(body, str):  # a form, with % signs
             pairs = parse_qsl(body, keep_blank_values=True)
-            names = {name for name, _ in pairs}
+            body = dict(pairs)
             found["body"] = [f"{name}={value}" for name, value in pairs]
         request = {name: found[name] for name in ("method", "url", "path", "body") if name in found}
         readable = one_line(json.dumps(request, ensure_ascii=False))
         lines = [f"svc {' '.join(tool.words)}, {self._where}. Send it?", readable]
-        if tool.action and tool.action.whole and "amount" not in names:
+        if tool.action:
+            path = str(found.get("url")).removeprefix(self._base_url)
+            lines.append(await self._describe_money(find.post(path, body)))
+        if tool.action and tool.action.whole and "amount" not in body:
             lines.append("It has no amount: all that is left.")
         return protocol.ElicitRequestFormParams(
             message="\n".join(lines), requested_schema=dict(_YES)
         )
+
+    async def _describe_money(self, call: Call) -> str:
+        """Describes what a request moves, with its currency, as a question at a terminal does."""
+        reading = find.money_of(call)
+        shown = reading and await self._run(["get", reading.path], may_be_cut=True)
+        left = read_what_is_left(_read(shown.output)) if shown and not shown.exit_code else {}
+        return one_line(describe_money(call, action_of(call), left))
 
     async def _run_if_accepted(self, reply: Any, words: list[str]) -> protocol.CallToolResult:
         content = getattr(reply, "content", None) or {}

@@ -351,7 +351,8 @@ class BatchTable:
         def add_if_alike(row: Row) -> None:
             effect = read_effect(row["path"], row["encoding"], row["body"], row["amount"])
             if effect and effect in wanted and place_of(row["base_url"]) == here:
-                found.append(_describe_moved(row, batches, effect))
+                more = {"effect": effect, "currency": row["currency"], "marks": _marks_of(row)}
+                found.append(_duplicate_of(row, batches)._replace(row=row["batch_row"], **more))
 
         few = [] if len(amounts) > _PIECE else sorted(amounts)  # else any row may be one of them
         which = f"AND amount IN ({','.join('?' * len(few))})" if few else ""
@@ -465,15 +466,9 @@ def _duplicate_of(row: Row, batches: Mapping[str, BatchName]) -> Duplicate:
     )
 
 
-def _describe_moved(row: Row, batches: Mapping[str, BatchName], effect: str) -> Duplicate:
+def _marks_of(row: Row) -> tuple[tuple[str, str], ...]:
     key = row["idempotency_key"] if row["key_given"] else None
-    said = row["path"], row["encoding"], row["body"]
-    return _duplicate_of(row, batches)._replace(
-        row=row["batch_row"],
-        effect=effect,
-        currency=row["currency"],
-        marks=read_marks(*said, row_id=row["row_id"], key=key),
-    )
+    return read_marks(row["path"], row["encoding"], row["body"], row_id=row["row_id"], key=key)
 
 
 def _rename_old_batches(tx: Tx) -> None:

@@ -47,10 +47,11 @@ def test_unresolved_duplicate_stops_the_same_request(intents: Journal) -> None:
         ({}, {"reason": "duplicate"}, True),
         ({"metadata": {"order": "7"}}, {"metadata": {"note": "late"}}, True),
         ({"metadata": {"order": "7"}}, {"metadata": {"order": "8"}}, False),
+        ({"metadata": {"order": "Tk-7 a"}}, {"metadata": {"order": "tk\u20117  A\u200b"}}, True),
         ({}, {"amount": 5, "reason": "duplicate"}, False),
         ({}, {"payment": "pay_2", "reason": "duplicate"}, False),
     ],
-    ids=["reason", "other marks", "mark differs", "amount", "payment"],
+    ids=["reason", "other marks", "mark differs", "mark retyped", "amount", "payment"],
 )
 def test_an_unresolved_request_stops_the_same_in_other_words(
     intents: Journal, before: dict[str, object], now: dict[str, object], stops: bool
