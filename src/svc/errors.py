@@ -294,6 +294,18 @@ def translate_errors(
         raise translated from error
 
 
+@contextmanager
+def name_failure(what: str, kind: "type[SvcError] | None" = None, **more: Any) -> Iterator[None]:
+    """Raises for an `OSError` of the block an error, `what` with the system's words for the cause.
+
+    `what` is as "FILE cannot be read", `more` what else the error is to have.
+    """
+    try:
+        yield
+    except OSError as error:
+        raise (kind or LocalError)(f"{what}: {system_words(error)}.", **more) from error
+
+
 def system_error(number: int) -> OSError:
     """The `OSError` of an error number of the system."""
     return OSError(number, os.strerror(number))

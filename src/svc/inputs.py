@@ -7,12 +7,12 @@ has the words of `-o` and `--color`, which `cli`, `config` and `render` share, a
 import os
 import stat
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from io import BytesIO
 from pathlib import Path
 from typing import BinaryIO, Final, Literal, TypeAlias, get_args
 
-from svc.errors import UsageError, system_words
+from svc.errors import UsageError, name_failure
 from svc.system.consoles import read_to_end
 
 # The words of `-o` and of `--color`, which the configuration keeps too.
@@ -52,13 +52,10 @@ def open_twice(name: str, stdin: BinaryIO, most: int, param: str) -> Iterator[Bi
     if name == STDIN or is_read_once(name):
         yield BytesIO(read_bytes(name, stdin, most, param))
         return
-    try:
-        with Path(name).open("rb") as file:
-            if os.fstat(file.fileno()).st_size > most:
-                raise _build_too_large(name, most, param)
-            yield file
-    except OSError as error:
-        raise _build_not_read(name, error, param) from None
+    with _name_unread(name, param), Path(name).open("rb") as file:
+        if os.fstat(file.fileno()).st_size > most:
+            raise _build_too_large(name, most, param)
+        yield file
 
 
 def read_bytes(name: str, stdin: BinaryIO, most: int, param: str | None = None) -> bytes:
@@ -70,17 +67,15 @@ def read_bytes(name: str, stdin: BinaryIO, most: int, param: str | None = None) 
     """
     if name == STDIN and isinstance(stdin, ClosedInput):
         raise UsageError("Standard input is closed. Nothing was sent.", param=param)
-    try:
+    with _name_unread(name, param):
         data = read_to_end(stdin, most + 1) if name == STDIN else _read_file(Path(name), most + 1)
-    except OSError as error:
-        raise _build_not_read(name, error, param) from None
     if len(data) > most:
         raise _build_too_large(name, most, param)
     return data
 
 
-def _build_not_read(name: str, error: OSError, param: str | None) -> UsageError:
-    return UsageError(f"{_name_source(name)} cannot be read: {system_words(error)}.", param=param)
+def _name_unread(name: str, param: str | None) -> AbstractContextManager[None]:
+    return name_failure(f"{_name_source(name)} cannot be read", UsageError, param=param)
 
 
 def _build_too_large(name: str, most: int, param: str | None) -> UsageError:

@@ -15,7 +15,7 @@ from svc.cli.framework.app import make_app, works_with_invalid_config
 from svc.cli.framework.options import argument, flag
 from svc.cli.framework.session import Session
 from svc.completion import SHELLS, Shell, read_script
-from svc.errors import LocalError, UsageError, system_words
+from svc.errors import LocalError, UsageError, name_failure
 from svc.paths import refuse_link
 from svc.system.files import make_folder, replace_file
 
@@ -185,10 +185,8 @@ def _take_away(path: Path) -> bool:
     if old is None:
         return False
     _refuse_foreign(path, old)
-    try:
+    with name_failure(f"{path} cannot be removed"):
         path.unlink()
-    except OSError as error:
-        raise _build_error(path, "removed", error) from error
     return True
 
 
@@ -219,22 +217,13 @@ def _read(path: Path) -> bytes | None:
     hint = "Print it instead: svc completion SHELL > FILE"
     refuse_link(path.parent, hint, folder=True)
     refuse_link(path, hint)
-    try:
+    with name_failure(f"{path} cannot be read"), suppress(FileNotFoundError):
         return path.read_bytes()
-    except FileNotFoundError:
-        return None
-    except OSError as error:
-        raise _build_error(path, "read", error) from error
+    return None
 
 
 def _write(path: Path, data: bytes) -> None:
-    try:
+    with name_failure(f"{path} cannot be written"):
         mode = stat.S_IMODE(path.stat().st_mode) if path.exists() else 0o644
         make_folder(path.parent, _FOLDER)
         replace_file(path, data, mode=mode)
-    except OSError as error:
-        raise _build_error(path, "written", error) from error
-
-
-def _build_error(path: Path, done: str, error: OSError) -> LocalError:
-    return LocalError(f"{path} cannot be {done}: {system_words(error)}.")

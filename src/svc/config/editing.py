@@ -17,7 +17,7 @@ from svc.base_url import BaseUrl
 from svc.clock import Clock, SystemClock
 from svc.config.model import LIMITS, PROFILE, SETTINGS, Config, ConfigField, profile_name
 from svc.config.reading import load, parse, read_text, refuse_other_writers
-from svc.errors import ConfigError, LocalError, explain_wrong_word, system_words
+from svc.errors import ConfigError, LocalError, explain_wrong_word, name_failure
 from svc.paths import refuse_link
 from svc.redaction import redact
 from svc.system import files, locks
@@ -36,7 +36,7 @@ def lock_folder(folder: Path, clock: Clock) -> Iterator[None]:
         LocalError: another process held the lock for over ten seconds; or the folder cannot be
             created, is a symbolic link, belongs to another user, or others may write to it.
     """
-    try:
+    with name_failure(f"The folder {folder} cannot be used"):
         files.make_private(folder)
         facts = folder.lstat()
         if not stat.S_ISDIR(facts.st_mode):
@@ -46,8 +46,6 @@ def lock_folder(folder: Path, clock: Clock) -> Iterator[None]:
             )
         refuse_other_writers(folder, facts, "700")
         handle = locks.open_folder(folder, _LOCK)
-    except OSError as error:
-        raise _local_error(f"The folder {folder} cannot be used", error) from error
     try:
         if not locks.take_within(handle, _LOCK_SECONDS, now=clock.monotonic, sleep=clock.sleep):
             raise LocalError(f"Another svc process holds {folder} for too long.", hint="Try again")
@@ -68,15 +66,9 @@ def write_atomically(
     Raises:
         LocalError: the file cannot be written; the old one is unchanged.
     """
-    try:
+    with name_failure(f"{path} cannot be written, the old one is kept"):
         data = content.encode() if isinstance(content, str) else content
         files.replace_file(path, data, fresh=fresh)
-    except OSError as error:
-        raise _local_error(f"{path} cannot be written, the old one is kept", error) from error
-
-
-def _local_error(what: str, error: OSError) -> LocalError:
-    return LocalError(f"{what}: {system_words(error)}.")
 
 
 Change = Callable[[Any], None]

@@ -17,7 +17,7 @@ from itertools import count
 from pathlib import Path
 from typing import Final
 
-from svc.errors import LocalError, system_words
+from svc.errors import name_failure
 from svc.listen.inbox.history import InboxScope
 from svc.listen.inbox.listeners import (
     ListenerId,
@@ -149,9 +149,6 @@ def _lock(folder: Path, scope: str) -> int | None:
 
 
 def _open(folder: Path, name: str) -> int:
-    try:
+    with name_failure(f"The folder {folder} cannot be used"):
         files.make_private(folder)
         return files.open_private(folder / name, os.O_RDWR | os.O_CREAT)
-    except OSError as error:
-        reason = system_words(error)
-        raise LocalError(f"The folder {folder} cannot be used: {reason}.") from error

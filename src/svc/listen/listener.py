@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from svc.clock import Clock
-from svc.errors import LocalError, system_words
+from svc.errors import LocalError, name_failure
 from svc.listen.forward.dispatcher import Dispatcher, DispatcherDeps
 from svc.listen.forward.pending_acks import PendingAcks
 from svc.listen.forward.request import ForwardSender
@@ -264,11 +264,8 @@ def keep_ready_file(path: Path | None, ready: Ready) -> Iterator[None]:
     if path is None:
         yield
         return
-    try:
+    with name_failure(f"The ready file {path} cannot be written"):
         replace_file(path, (json.dumps(ready.to_dict()) + "\n").encode())
-    except OSError as error:
-        reason = system_words(error)
-        raise LocalError(f"The ready file {path} cannot be written: {reason}.") from error
     try:
         yield
     finally:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from svc.base_url import DEFAULT_PORTS, authority
-from svc.errors import UsageError, system_words
+from svc.errors import UsageError, name_failure
 from svc.system import PORT_MAX
 
 if TYPE_CHECKING:
@@ -180,13 +180,9 @@ class TargetTrust:
             return None
         import ssl
 
-        try:
+        what = f"The CA bundle {self.ca_bundle} cannot be read"
+        with name_failure(what, UsageError, param="--ca-bundle"):
             context = ssl.create_default_context(cafile=self.ca_bundle)
-        except OSError as error:
-            raise UsageError(
-                f"The CA bundle {self.ca_bundle} cannot be read: {system_words(error)}.",
-                param="--ca-bundle",
-            ) from error
         # Since 3.13 Python refuses a private authority that earlier ones trust: on all alike.
         context.verify_flags &= ~ssl.VERIFY_X509_STRICT
         if self.insecure:

@@ -13,7 +13,7 @@ from tempfile import TemporaryFile
 from typing import IO, Final, TypeVar
 
 from svc.clock import Clock, SystemClock
-from svc.errors import LocalError, system_words
+from svc.errors import LocalError, name_failure
 from svc.sandbox.clock import ClockMode, VirtualClock
 from svc.sandbox.faults.webhooks import WebhookFaults
 from svc.sandbox.jobs.runner import JobHandler, Pause, Runner, pause
@@ -173,20 +173,18 @@ class Engine:
         Raises:
             LocalError: the disk of temporary files is full.
         """
-        try:
-            with ExitStack() as stack, self._groups.hold_writes():  # saves how far ids were drawn
-                file = stack.enter_context(TemporaryFile())
-                for piece in export.dump(self._store):
-                    file.write(piece)
-                    await asyncio.sleep(0)
-                file.seek(0)
-                stack.pop_all()  # the caller closes it
-                return file
-        except OSError as error:
-            words = system_words(error)
-            raise LocalError(
-                f"The export could not be written: {words}.", code=DISK_FULL
-            ) from error
+        with (
+            name_failure("The export could not be written", code=DISK_FULL),
+            ExitStack() as stack,
+            self._groups.hold_writes(),  # saves how far ids were drawn
+        ):
+            file = stack.enter_context(TemporaryFile())
+            for piece in export.dump(self._store):
+                file.write(piece)
+                await asyncio.sleep(0)
+            file.seek(0)
+            stack.pop_all()  # the caller closes it
+            return file
 
     async def restore(self, state: Doc) -> None:
         """Puts an exported state in place of the present one, clock and ids included.

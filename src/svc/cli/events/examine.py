@@ -19,7 +19,12 @@ from svc.cli.framework.app import make_app, verb
 from svc.cli.framework.options import REQUIRED, OptionSet, flag, option
 from svc.cli.framework.session import Session
 from svc.clock import utc
-from svc.errors import CheckFailed, LocalError, UsageError, build_wrong_choice, system_words
+from svc.errors import (
+    CheckFailed,
+    UsageError,
+    build_wrong_choice,
+    name_failure,
+)
 from svc.listen.examine.effects import CheckCommand
 from svc.listen.examine.examiner import (
     Examiner,
@@ -187,12 +192,8 @@ def _write_report(
         if found:
             lines += ["", f"## {title}", ""]
             lines += [f"- **{each.rule.name}**: {each.fix}" for each in found]
-    try:
+    with name_failure(f"The report {path} cannot be written", param="--report"):
         replace_file(path, ("\n".join(lines) + "\n").encode(), mode=_READABLE)
-    except OSError as error:
-        raise LocalError(
-            f"The report {path} cannot be written: {system_words(error)}.", param="--report"
-        ) from None
 
 
 def _escape_cell(text: str) -> str:

@@ -16,7 +16,7 @@ from svc.cli.framework.app import make_app, verb
 from svc.cli.framework.control import moments
 from svc.cli.framework.options import REQUIRED, flag, option
 from svc.cli.framework.session import Session
-from svc.errors import SignatureError, UsageError, system_words
+from svc.errors import SignatureError, UsageError, name_failure
 from svc.listen.output_records import iso
 from svc.listen.verify.diagnosis import diagnose
 from svc.listen.verify.verify import Facts, read_facts
@@ -121,15 +121,12 @@ def read_payload(session: Session, payload: Path | None, *, piped: bool) -> byte
             param="--payload",
             hint="Give --payload FILE",
         )
-    try:
+    what = "The payload on standard input" if payload is None else f"The payload {payload}"
+    with name_failure(f"{what} cannot be read", UsageError, param="--payload"):
+        most = WEBHOOK_BODY_MAX + 1
         if payload is not None and str(payload) != "-":
             with payload.open("rb") as file:
-                return file.read(WEBHOOK_BODY_MAX + 1)
+                return file.read(most)
         stream = session.streams.stdin
         raw = getattr(stream, "buffer", None)
-        most = WEBHOOK_BODY_MAX + 1
         return stream.read(most).encode() if raw is None else read_to_end(raw, most)
-    except OSError as error:
-        reason = system_words(error)
-        what = "The payload on standard input" if payload is None else f"The payload {payload}"
-        raise UsageError(f"{what} cannot be read: {reason}.", param="--payload") from None

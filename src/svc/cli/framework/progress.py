@@ -56,7 +56,13 @@ class LiveLine:
         What a terminal shows of a Ctrl-C then stands in the first columns: behind the text it would
         wrap into a line that is not cleared.
         """
-        self._write(f"\r{_fit(parts, self.width - 1):{self.width - 1}}\r")
+        columns = self.width - 1
+        text, *more = parts
+        for part in more:
+            if len(text) + len(part) > columns:
+                break
+            text += part
+        self._write(f"\r{text[:columns]:{self.width - 1}}\r")
         self._shown = True
 
     def clear(self) -> None:
@@ -73,16 +79,6 @@ class LiveLine:
             self._stream.flush()
         except OSError:
             self._stream = None
-
-
-def _fit(parts: Sequence[str], columns: int) -> str:
-    """As many parts as there is room for, each whole; but the first, cut if it must be."""
-    text, *more = parts
-    for part in more:
-        if len(text) + len(part) > columns:
-            break
-        text += part
-    return text[:columns]
 
 
 def bar(done: int, whole: int, columns: int) -> str:

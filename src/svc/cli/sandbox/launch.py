@@ -17,7 +17,7 @@ from typing import Final, TypedDict
 from svc.cli.framework.options import option
 from svc.cli.framework.session import Session
 from svc.config.editing import create_profile, remove_value
-from svc.errors import ConfigError, LocalError, UsageError, system_words
+from svc.errors import ConfigError, LocalError, UsageError, name_failure
 from svc.paths import NoFolder
 from svc.sandbox.options import LOOPBACK, MEMORY
 from svc.sandbox.process.records import EVERYWHERE, RunRecord, list_running
@@ -138,10 +138,8 @@ def _make_pair(session: Session, folder: Path) -> TlsFiles:
     Each has a folder of its own: a running sandbox keeps what it was started with.
     """
     now = datetime.fromtimestamp(session.clock.now(), UTC)
-    try:
+    with name_failure("No certificate could be written"):
         home = _find_latest(folder, now) or _write_key(folder, now)
-    except OSError as error:
-        raise LocalError(f"No certificate could be written: {system_words(error)}.") from error
     return {
         "certificate": str(home / _CERTIFICATE),
         "private_key": str(home / _PRIVATE_KEY),
@@ -244,10 +242,8 @@ def report_ready(
     """Writes profile and ready file, then prints the next command; raises LocalError."""
     profile = point_profile_at(session, record)
     if ready_file is not None:
-        try:
+        with name_failure(f"{ready_file} cannot be written"):
             replace_file(ready_file, f"{record.url}\n".encode())
-        except OSError as error:
-            raise LocalError(f"{ready_file} cannot be written: {system_words(error)}.") from error
     if not detached:
         notify_systemd(session.env)
     if session.format != "human":
@@ -270,7 +266,5 @@ def report_ready(
 def forget(ready_file: Path | None) -> None:
     """Removes an earlier run's ready file, so that no script believes it; raises LocalError."""
     if ready_file is not None:
-        try:
+        with name_failure(f"{ready_file} cannot be written"):
             ready_file.unlink(missing_ok=True)
-        except OSError as error:
-            raise LocalError(f"{ready_file} cannot be written: {system_words(error)}.") from error

@@ -18,7 +18,7 @@ from svc.cli.framework.session import Session
 from svc.cli.sandbox.served import RequestLines
 from svc.cli.sandbox.shared import PORT
 from svc.client.sandbox import control_call
-from svc.errors import CheckFailed, LocalError, UsageError, system_words
+from svc.errors import CheckFailed, UsageError, name_failure
 from svc.service.facts import LIMIT_DEFAULT
 
 app = make_app()
@@ -188,12 +188,9 @@ def _lines_as_they_come(session: Session, path: Path) -> Iterator[str]:
 
 
 def _read(path: Path, start: int) -> bytes:
-    try:
-        with path.open("rb") as file:
-            file.seek(start)
-            return file.read()
-    except OSError as error:
-        raise LocalError(f"The log {path} cannot be read: {system_words(error)}.") from error
+    with name_failure(f"The log {path} cannot be read"), path.open("rb") as file:
+        file.seek(start)
+        return file.read()
 
 
 def _refuse_whole(session: Session) -> None:

@@ -53,15 +53,16 @@ def _tell(session: Session, live: LiveLine, over: Event) -> None:
             continue  # what went wrong is said by the call itself
         if not over.is_set():
             spent = f"  {live.seconds():.0f} s"
-            live.show(_in_words(session, now), f", jobs: {jobs}", f", attempts: {attempts}", spent)
+            from svc.render.human.cells import format_exact, parse
 
-
-def _in_words(session: Session, now: str) -> str:
-    from svc.render.human.cells import format_exact, parse
-
-    moment = parse(now)
-    utc = bool(session.given.everywhere.utc)
-    return now if moment is None else format_exact(moment, utc=utc, zone=None)
+            moment = parse(now)
+            utc = bool(session.given.everywhere.utc)
+            live.show(
+                now if moment is None else format_exact(moment, utc=utc, zone=None),
+                f", jobs: {jobs}",
+                f", attempts: {attempts}",
+                spent,
+            )
 
 
 @verb(app)

@@ -74,16 +74,12 @@ def _kind(key: str, value: object, data: dict[str, Any]) -> FieldKind:
         money = key == "amount" or key.startswith("amount_") or key.endswith("_amount")
         return "money" if money and _currency(key, data) in data else "number"
     if isinstance(value, str):
-        return _kind_of_text(key, value)
+        if key in _STATES:
+            return "status"
+        if key == "id" or key.endswith("_id"):
+            return "id"
+        return "time" if cells.parse(value) else "text"
     return "list" if isinstance(value, list) else "text"
-
-
-def _kind_of_text(key: str, value: str) -> FieldKind:
-    if key in _STATES:
-        return "status"
-    if key == "id" or key.endswith("_id"):
-        return "id"
-    return "time" if cells.parse(value) else "text"
 
 
 def _currency(key: str, data: dict[str, Any]) -> str:

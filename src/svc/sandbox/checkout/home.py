@@ -35,10 +35,11 @@ _COMMANDS: Final = {
 def home_page(address: str) -> Markup:
     """The page of a sandbox at an address."""
     curl = f"curl -u {SANDBOX_KEYS['secret_test']}: {address}{API_ROOT}/orders"
+    where = ("The whole service runs on this machine, at ", el("code", address))
     page = el(
         "section",
         el("h1", _TITLE),
-        _lead(address),
+        el("p", *where, ". No money moves, and nothing here is anybody's.", class_="lead"),
         _section("Try it", _pairs({curl: "Without svc", **_COMMANDS})),
         _keys(),
         _test_cards(),
@@ -46,11 +47,6 @@ def home_page(address: str) -> Markup:
         class_="card home",
     )
     return document(ENGLISH, _TITLE, el("main", page))
-
-
-def _lead(address: str) -> Markup:
-    where = ("The whole service runs on this machine, at ", el("code", address))
-    return el("p", *where, ". No money moves, and nothing here is anybody's.", class_="lead")
 
 
 def _keys() -> Markup:

@@ -186,7 +186,9 @@ def trigger(tx: Transaction, event_type: str, changes: Changes) -> Doc:
     Raises:
         Problem: the parameters are not in order, or the event cannot happen in this mode.
     """
-    for way in _ways_to(event_type):
+    noun = event_type.partition(".")[0]
+    others = [way for kind, way in SCENARIOS.items() if kind.startswith(f"{noun}.")]
+    for way in [SCENARIOS[event_type]] if event_type in SCENARIOS else others:
         before, story = tx.emitted, Scenario(tx, changes)
         way(story)
         fresh = tx.emitted - before
@@ -209,12 +211,6 @@ def trigger(tx: Transaction, event_type: str, changes: Changes) -> Doc:
         "events": [{"id": one["id"], "type": one["type"]} for one in reversed(emitted)],
         "livemode": tx.livemode,
     }
-
-
-def _ways_to(event_type: str) -> list[Callable[[Scenario], object]]:
-    noun = event_type.partition(".")[0]
-    others = [way for kind, way in SCENARIOS.items() if kind.startswith(f"{noun}.")]
-    return [SCENARIOS[event_type]] if event_type in SCENARIOS else others
 
 
 def _not_triggered(message: str) -> Problem:

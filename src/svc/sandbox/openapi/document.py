@@ -142,6 +142,10 @@ def document(operations: Iterable[ApiOperation] = OPERATIONS) -> Doc:
     Raises:
         KeyError, TypeError: an operation or a kind of value has no description.
     """
+    paths: Doc = {}
+    for operation in operations:
+        path = operation.path.replace(ID, "{id}")
+        paths.setdefault(path, {})[operation.method.lower()] = _describe(operation)
     return {
         "openapi": "3.1.0",
         "info": {
@@ -151,7 +155,7 @@ def document(operations: Iterable[ApiOperation] = OPERATIONS) -> Doc:
         },
         "servers": [{"url": "/"}],
         "security": [{"basic": []}, {"bearer": []}],
-        "paths": _paths(operations),
+        "paths": paths,
         "webhooks": {kind: {"post": _delivery(kind)} for kind in EVENT_TYPES},
         "components": {
             "schemas": {**SHARED, **_objects(), **_events()},
@@ -166,14 +170,6 @@ def document(operations: Iterable[ApiOperation] = OPERATIONS) -> Doc:
             },
         },
     }
-
-
-def _paths(operations: Iterable[ApiOperation]) -> Doc:
-    paths: Doc = {}
-    for operation in operations:
-        path = operation.path.replace(ID, "{id}")
-        paths.setdefault(path, {})[operation.method.lower()] = _describe(operation)
-    return paths
 
 
 def _delivery(kind: str) -> Doc:

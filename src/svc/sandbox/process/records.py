@@ -16,7 +16,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from svc.errors import LocalError, system_words
+from svc.errors import LocalError, name_failure, system_words
 from svc.sandbox.options import LOOPBACK
 from svc.service.facts import SANDBOX_HEADER, SANDBOX_ROOT
 from svc.system import PORT_MAX, files, locks
@@ -103,15 +103,11 @@ class RunRecord(NamedTuple):
 def hold(folder: Path, record: RunRecord) -> Iterator[None]:
     """Holds this process's record; raises LocalError: the folder cannot be written."""
     path = _path(folder, record.port)
-    try:
+    hint = "Check the folder's owner and mode"
+    with name_failure(f"The run record {path} cannot be written", hint=hint):
         files.make_private(folder)
         # The port is ours already.
         handle = locks.hold(path)
-    except OSError as error:
-        raise LocalError(
-            f"The run record {path} cannot be written: {system_words(error)}.",
-            hint="Check the folder's owner and mode",
-        ) from error
     try:
         # Without what is not set: an svc before this one knows no `bind`.
         kept = {name: value for name, value in record._asdict().items() if value is not None}

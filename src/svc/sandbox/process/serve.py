@@ -23,7 +23,7 @@ from typing import Any, Final
 import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from svc.errors import LocalError, system_words
+from svc.errors import name_failure
 from svc.sandbox.app import SandboxApp
 from svc.sandbox.http.exchange import HttpReply
 from svc.sandbox.options import LOOPBACK
@@ -128,15 +128,12 @@ class DeadlineProtocol(H11Protocol):
         """Answers what is no request, unless an answer is under way, and closes the connection."""
         self._stop_timer()
         if self._between_requests or not self.cycle.response_started:
-            self.transport.write(_serialize(self._refusal_of(why)))
+            reply = self._refusal_of(why)
+            status = HTTPStatus(reply.status)
+            lines = [f"HTTP/1.1 {status.value} {status.phrase}".encode()]
+            lines += [b"%s: %s" % line for line in reply.encode_headers()]
+            self.transport.write(b"\r\n".join([*lines, b"", reply.body]))
         self.transport.close()
-
-
-def _serialize(reply: HttpReply) -> bytes:
-    status = HTTPStatus(reply.status)
-    lines = [f"HTTP/1.1 {status.value} {status.phrase}".encode()]
-    lines += [b"%s: %s" % line for line in reply.encode_headers()]
-    return b"\r\n".join([*lines, b"", reply.body])
 
 
 _TLS_HANDSHAKE: Final = b"\x16"
@@ -312,12 +309,10 @@ def _config(app: SandboxApp) -> uvicorn.Config:
 
 def _log_to(path: Path) -> None:
     """Sends warnings and errors of this process to a file: a terminal gets no tracebacks."""
-    try:
+    with name_failure(f"The log {path} cannot be written"):
         mode = "a" if not path.exists() or path.stat().st_size < _LOG_MAX else "w"
         handler = logging.FileHandler(path, mode=mode, encoding="utf-8")
         path.chmod(0o600)
-    except OSError as error:
-        raise LocalError(f"The log {path} cannot be written: {system_words(error)}.") from error
     handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s %(message)s"))
     # Without the traceback of a request that the stop has cut off: their number is logged once.
     handler.addFilter(lambda each: not each.exc_info or each.exc_info[0] is not CancelledError)

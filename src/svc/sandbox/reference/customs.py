@@ -194,17 +194,13 @@ def _warnings(items: Sequence[Mapping[str, Any]], country: str) -> list[dict[str
     names = [item["name"] for item in items]
     found = []
     for index, (name, item) in enumerate(zip(names, items, strict=True)):
-        for code in _causes(item, country):
+        causes = {
+            "hs_code_incomplete": len(_hs_digits(item)) < HS_DIGITS_FOR_GUARANTEE,
+            "origin_country_unknown": item.get("origin_country") in _UNKNOWN_ORIGINS,
+            "destination_not_supported": destination(country) == "other",
+        }
+        for code in [code for code, applies in causes.items() if applies]:
             label = name if names.count(name) == 1 else f"items[{index}]"
             message = WARNINGS[code].format(item=label, country=country)
             found.append({"code": code, "item": label, "message": message})
     return found
-
-
-def _causes(item: Mapping[str, Any], country: str) -> list[str]:
-    causes = {
-        "hs_code_incomplete": len(_hs_digits(item)) < HS_DIGITS_FOR_GUARANTEE,
-        "origin_country_unknown": item.get("origin_country") in _UNKNOWN_ORIGINS,
-        "destination_not_supported": destination(country) == "other",
-    }
-    return [code for code, applies in causes.items() if applies]

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from svc.errors import LocalError, system_words
+from svc.errors import LocalError, name_failure
 from svc.sandbox.options import MEMORY
 from svc.system import files
 
@@ -233,7 +233,8 @@ class Store:
 
 def _prepare_file(path: Path) -> None:
     """Creates the file for its owner alone, or checks the one that is there."""
-    try:
+    hint = "Give another one with --db FILE, or --db :memory:"
+    with name_failure(f"The sandbox file {path} cannot be opened", hint=hint):
         files.make_private(path.parent)
         handle = files.open_private(path, os.O_RDWR | os.O_CREAT, through_link=True)
         try:
@@ -241,11 +242,6 @@ def _prepare_file(path: Path) -> None:
             head = os.read(handle, len(_MAGIC))
         finally:
             os.close(handle)
-    except OSError as error:
-        raise LocalError(
-            f"The sandbox file {path} cannot be opened: {system_words(error)}.",
-            hint="Give another one with --db FILE, or --db :memory:",
-        ) from error
     if head not in (b"", _MAGIC):
         raise _foreign(str(path))
 

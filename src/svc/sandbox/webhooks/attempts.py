@@ -89,7 +89,12 @@ class WebhookAttempts:
         return rule or chaos.rule_for(share, delivery.id)
 
     async def _make(self, job: Job, rule: WebhookRule | None) -> PreparedAttempt | None:
-        start, age = self._start_of(job), 0 if rule is None else rule.age
+        # Its due moment, unless it was held or the sandbox was down.
+        now, due = self.clock.now(), job.due
+        start, age = (
+            now if now - due >= _LATE or due > now else due,
+            0 if rule is None else rule.age,
+        )
         wall = int(self.wall())
         attempt = self.groups.read(job.mode, lambda tx: prepare(tx, job, wall, age=age), start)
         if attempt is None:
@@ -122,11 +127,6 @@ class WebhookAttempts:
         if rule is not None and rule.effect == "bad_signature":
             return await self.sender.send(with_bad_signature(attempt.outgoing))
         return await self.sender.send(attempt.outgoing)
-
-    def _start_of(self, job: Job) -> int:
-        """When the attempt is made: its due moment, unless it was held or the sandbox was down."""
-        now, due = self.clock.now(), job.due
-        return now if now - due >= _LATE or due > now else due
 
 
 def prepare(tx: Transaction, job: Job, wall: int, *, age: int = 0) -> PreparedAttempt | None:

@@ -11,7 +11,7 @@ from svc.cli.events.team import check_name
 from svc.cli.framework.app import make_noun, verb
 from svc.cli.framework.options import argument, option
 from svc.cli.framework.session import Session
-from svc.errors import LocalError, UsageError, system_words
+from svc.errors import LocalError, UsageError, name_failure, system_words
 from svc.listen.log.address import LogAddress
 from svc.listen.log.credentials import from_environment
 from svc.listen.log.users import Role, Users
@@ -99,11 +99,9 @@ def _read(session: Session, path: Path, log: str | None) -> Users:
 
 
 def _write(path: Path, users: Users) -> None:
-    try:
+    with name_failure(f"The file {path} cannot be written"):
         replace_file(path, users.text().encode())
         path.chmod(0o640)  # hashes alone; the servers' own group may read it
-    except OSError as error:
-        raise LocalError(f"The file {path} cannot be written: {system_words(error)}.") from error
 
 
 def _print(session: Session, name: str, password: str, next_: str) -> None:

@@ -163,7 +163,10 @@ class HumanLines:
         self._last = ""
         text = self._layout.row(row) + self._reply(record)
         if notice.what == "away":
-            return text + self._layout.note(self._describe_waiting(record, notice), "waiting")
+            ask = f"{_IS_IT} " if notice.ask else ""
+            return text + self._layout.note(
+                f"{self._next_try(record).capitalize()}. {ask}Events wait for it.", "waiting"
+            )
         is_first = self._is_first_refusal(record)
         if notice.ask:
             return text + self._layout.note(self._ask, "waiting")
@@ -260,10 +263,6 @@ class HumanLines:
         else:
             what, why = "still away", (self._next_try(record), "waiting")
         return [self._when(record), (what, "bad"), (record.url, ""), why]
-
-    def _describe_waiting(self, record: Forwarded, notice: ForwardNotice) -> str:
-        ask = f"{_IS_IT} " if notice.ask else ""
-        return f"{self._next_try(record).capitalize()}. {ask}Events wait for it."
 
     def _when(self, record: Forwarded) -> LineCell:
         clock = self._layout.clock(record.time)

@@ -48,7 +48,12 @@ def judge(row: FidelityRow, probe: Probe, inquiry: Inquiry) -> dict[str, Any]:
     }
     if result == DIFFERENT:
         found["means"] = probe.means or exchange.asked.means
-        found["answer"] = _outline(exchange)
+        answer = exchange.answer or {}
+        told = {name: answer["error"].get(name) for name in ("code", "message")}
+        found["answer"] = {
+            "status": answer["status"],
+            **{k: mask_secrets(v) for k, v in told.items() if v is not None},
+        }
     return {**found, **more}
 
 
@@ -107,16 +112,6 @@ def _find_setting(
     except (AnswerMissing, LocalError, ValueError):
         return None
     return {name: chosen}
-
-
-def _outline(exchange: Exchange) -> dict[str, Any] | None:
-    """The answer in short: its status, and of an error its code and message."""
-    answer = exchange.answer or {}
-    told = {name: answer["error"].get(name) for name in ("code", "message")}
-    return {
-        "status": answer["status"],
-        **{k: mask_secrets(v) for k, v in told.items() if v is not None},
-    }
 
 
 def mask_secrets(value: Any) -> Any:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from svc.cli.framework.session import Session
-from svc.errors import LocalError, UsageError, build_wrong_choice, system_words
+from svc.errors import LocalError, UsageError, build_wrong_choice, name_failure, system_words
 from svc.system.files import make_private, replace_file
 
 
@@ -23,11 +23,9 @@ def save_report(session: Session, report: dict[str, Any]) -> None:
         LocalError: the file cannot be written.
     """
     path = _file(session, session.settings.profile)
-    try:
+    with name_failure(f"{path} cannot be written"):
         make_private(path.parent)
         replace_file(path, json.dumps(report, indent=2).encode())
-    except OSError as error:
-        raise LocalError(f"{path} cannot be written: {system_words(error)}.") from error
     session.out.note(f"Kept in {path}")
 
 
