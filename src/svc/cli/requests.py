@@ -14,12 +14,7 @@ from svc.cli.framework.app import make_word, verb
 from svc.cli.framework.control import moments, read_sandbox_clock
 from svc.cli.framework.delivering import journal_of, sender_of
 from svc.cli.framework.options import argument, flag, option
-from svc.cli.framework.prompts import (
-    confirm,
-    confirm_in_person,
-    confirm_money,
-    confirm_other_key,
-)
+from svc.cli.framework.prompts import confirm, confirm_in_person, confirm_money, confirm_other_key
 from svc.cli.framework.sending import finish, report_answer
 from svc.cli.framework.session import Session
 from svc.client import find

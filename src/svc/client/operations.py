@@ -10,15 +10,7 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 
 from svc import service
-from svc.client.call import (
-    Body,
-    Call,
-    Encoding,
-    QueryParams,
-    check_id,
-    pattern_of,
-    query_of,
-)
+from svc.client.call import Body, Call, Encoding, QueryParams, check_id, pattern_of, query_of
 from svc.redaction import one_line
 from svc.service import noun
 from svc.service.model import Action, Field, Resource

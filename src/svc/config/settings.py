@@ -9,14 +9,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final, NamedTuple, Protocol, cast
 
 from svc.base_url import BaseUrl
-from svc.config.model import (
-    Config,
-    Profile,
-    SettingCheck,
-    date,
-    one_of,
-    seconds,
-)
+from svc.config.model import Config, Profile, SettingCheck, date, one_of, seconds
 from svc.errors import ConfigError, UsageError
 from svc.inputs import COLORS, FORMATS, Color, Format
 from svc.service.facts import MODES, Auth, Mode

@@ -12,13 +12,7 @@ from typing import Final, TypeVar
 
 from svc.api_keys import parse_signing_secret
 from svc.errors import AuthError, KeyStoreError
-from svc.keys.keyrings.backend import (
-    Absent,
-    Backend,
-    KeyringTrouble,
-    Locked,
-    within,
-)
+from svc.keys.keyrings.backend import Absent, Backend, KeyringTrouble, Locked, within
 from svc.keys.places import SERVICE, KeyPlace, title
 
 T = TypeVar("T")

@@ -11,11 +11,7 @@ from decimal import Decimal
 from typing import Any, Final
 
 import jmespath
-from jmespath.exceptions import (
-    JMESPathError,
-    JMESPathTypeError,
-    ParseError,
-)
+from jmespath.exceptions import JMESPathError, JMESPathTypeError, ParseError
 from jmespath.functions import Functions
 
 from svc.errors import LocalError, UsageError

@@ -16,14 +16,7 @@ from svc.cli.framework.key_check import suggest_fix, try_key
 from svc.cli.framework.session import Session
 from svc.client.probe import Reached, probe
 from svc.clock import utc
-from svc.errors import (
-    KeyStoreError,
-    LocalError,
-    NetworkError,
-    SvcError,
-    Unauthorized,
-    system_words,
-)
+from svc.errors import KeyStoreError, LocalError, NetworkError, SvcError, Unauthorized, system_words
 from svc.keys.places import title
 from svc.keys.resolve import VARIABLE
 from svc.redaction import redact

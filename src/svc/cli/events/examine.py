@@ -19,19 +19,9 @@ from svc.cli.framework.app import make_app, verb
 from svc.cli.framework.options import REQUIRED, OptionSet, flag, option
 from svc.cli.framework.session import Session
 from svc.clock import utc
-from svc.errors import (
-    CheckFailed,
-    UsageError,
-    build_wrong_choice,
-    name_failure,
-)
+from svc.errors import CheckFailed, UsageError, build_wrong_choice, name_failure
 from svc.listen.examine.effects import CheckCommand
-from svc.listen.examine.examiner import (
-    Examiner,
-    HandlerTarget,
-    RuleStatus,
-    RuleVerdict,
-)
+from svc.listen.examine.examiner import Examiner, HandlerTarget, RuleStatus, RuleVerdict
 from svc.listen.examine.rules import RULES, HandlerRule
 from svc.listen.forward.replay import ReplayLoop
 from svc.listen.forward.request import TargetSender

@@ -14,23 +14,9 @@ from functools import partial
 from svc.cli.events.endpoint import Endpoint, Endpoints, sandbox_answers
 from svc.cli.events.loop import inspect
 from svc.cli.events.options import ListenOptions
-from svc.cli.events.run import (
-    ListenerSetup,
-    begin,
-    claim_of,
-    conclude,
-    run_listener,
-    show_secrets,
-)
+from svc.cli.events.run import ListenerSetup, begin, claim_of, conclude, run_listener, show_secrets
 from svc.cli.events.secrets import load_secrets, place_of
-from svc.cli.events.team import (
-    LogOptions,
-    choose_name,
-    delivery_policy,
-    examine,
-    open_log,
-    user_of,
-)
+from svc.cli.events.team import LogOptions, choose_name, delivery_policy, examine, open_log, user_of
 from svc.cli.framework.session import Session
 from svc.errors import KeyStoreError, UsageError
 from svc.listen.forward.pending_acks import status_for_group, status_for_sender

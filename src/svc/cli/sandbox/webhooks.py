@@ -9,10 +9,7 @@ from typing import Any, Final, get_args
 from svc.cli.framework import options
 from svc.cli.framework.app import make_app, make_noun, verb
 from svc.cli.framework.control import ask, call_and_show, call_and_show_page, show
-from svc.cli.framework.inputs import (
-    build_body,
-    without_empty,
-)
+from svc.cli.framework.inputs import build_body, without_empty
 from svc.cli.framework.inputs.times import seconds_of
 from svc.cli.framework.options import argument, option
 from svc.cli.framework.session import Session

@@ -7,13 +7,7 @@ it.
 from typing import Any
 
 from svc.errors import translate_errors
-from svc.keys.keyrings.backend import (
-    Absent,
-    Denied,
-    Dismissed,
-    KeyringTrouble,
-    Locked,
-)
+from svc.keys.keyrings.backend import Absent, Denied, Dismissed, KeyringTrouble, Locked
 
 _KINDS: dict[str, type[KeyringTrouble]] = {
     "KeyringLocked": Locked,

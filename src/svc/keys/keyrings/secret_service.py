@@ -10,13 +10,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Final, Self
 
-from svc.keys.keyrings.backend import (
-    Absent,
-    Denied,
-    Dismissed,
-    KeyringTrouble,
-    Locked,
-)
+from svc.keys.keyrings.backend import Absent, Denied, Dismissed, KeyringTrouble, Locked
 from svc.keys.keyrings.library import LibraryBackend
 from svc.keys.places import SECRET_SERVICE
 

@@ -9,13 +9,7 @@ from functools import cache
 from http import HTTPStatus
 from typing import Final
 
-from svc.listen.http.wire import (
-    Header,
-    HeaderFields,
-    SlowPath,
-    fields_of,
-    parse_plain_head,
-)
+from svc.listen.http.wire import Header, HeaderFields, SlowPath, fields_of, parse_plain_head
 from svc.listen.values import value_class
 
 _REQUEST_LINE: Final = re.compile(rb"([A-Z]{1,16}) (/[\x21-\x7e]*) HTTP/1\.1\r\n")

@@ -25,13 +25,7 @@ from svc.errors import AuthError, SvcError
 from svc.listen.log.address import LogAddress
 from svc.listen.log.client import LogClient, LogLoop, is_status
 from svc.listen.log.credentials import Credentials
-from svc.listen.log.errors import (
-    LogDown,
-    LogRefusal,
-    NoResponder,
-    check_installed,
-    worded,
-)
+from svc.listen.log.errors import LogDown, LogRefusal, NoResponder, check_installed, worded
 from svc.system import signals
 
 if TYPE_CHECKING:

@@ -8,13 +8,7 @@ from svc.errors import SvcError
 from svc.listen.inbox.interfaces import Position
 from svc.listen.log.connection import LogConnection, read_stream
 from svc.listen.log.errors import LogRefusal, is_missing
-from svc.listen.log.streams import (
-    GROUP_PREFIX,
-    find_start,
-    moment,
-    replicas_current,
-    stream_info,
-)
+from svc.listen.log.streams import GROUP_PREFIX, find_start, moment, replicas_current, stream_info
 from svc.service.facts import Mode
 
 _REPORT: Final = re.compile(rb'\{"seq": (\d{1,18}), "time": (\d{1,12}(?:\.\d{1,9})?)\}')

@@ -9,14 +9,7 @@ call and does nothing.
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from svc.sandbox.resources import (
-    clearance,
-    disputes,
-    payments,
-    payouts,
-    refunds,
-    webhook_endpoints,
-)
+from svc.sandbox.resources import clearance, disputes, payments, payouts, refunds, webhook_endpoints
 from svc.sandbox.store import jobs
 from svc.sandbox.store.documents import Doc
 from svc.sandbox.store.jobs import Job

@@ -13,14 +13,7 @@ from typing import Any, Final
 from svc.sandbox.parameters import kinds, schema
 from svc.sandbox.parameters.problems import build_invalid, build_missing
 from svc.sandbox.parameters.schema import Schema
-from svc.sandbox.parameters.tables import (
-    Fields,
-    ListOf,
-    Object,
-    Parameter,
-    ParameterKind,
-    Params,
-)
+from svc.sandbox.parameters.tables import Fields, ListOf, Object, Parameter, ParameterKind, Params
 from svc.service.facts import EVENT_TYPES, ID_PREFIXES
 from svc.service.model import Field, Kind, Resource
 

@@ -15,10 +15,7 @@ from svc.sandbox.reference import methods
 from svc.sandbox.resources import landed_cost_quotes, operation, payments
 from svc.sandbox.store.documents import Doc
 from svc.sandbox.store.transaction import Transaction
-from svc.service.facts import (
-    AMOUNT_MAX,
-    ID_PREFIXES,
-)
+from svc.service.facts import AMOUNT_MAX, ID_PREFIXES
 from svc.service.orders import RESOURCE
 
 KIND: Final = RESOURCE.name

@@ -10,9 +10,7 @@ from urllib.parse import urlsplit
 from svc.sandbox.clock import SECOND, text_of
 from svc.sandbox.parameters.described import build_stored
 from svc.sandbox.parameters.problems import Problem
-from svc.sandbox.parameters.tables import (
-    Params,
-)
+from svc.sandbox.parameters.tables import Params
 from svc.sandbox.resources import operation
 from svc.sandbox.store import deliveries, jobs
 from svc.sandbox.store.documents import Doc, KnownDoc

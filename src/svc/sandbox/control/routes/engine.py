@@ -7,22 +7,8 @@ call them, and `svc sandbox status` asks for the health. Each works on the `engi
 from typing import Final, get_args
 
 from svc import __version__
-from svc.sandbox.clock import (
-    EPOCH,
-    SECOND,
-    AdvanceUntil,
-    ClockMode,
-    micros,
-    parse,
-    text_of,
-)
-from svc.sandbox.control.call import (
-    PAGING,
-    ControlCall,
-    ControlEndpoint,
-    Unchecked,
-    build_list,
-)
+from svc.sandbox.clock import EPOCH, SECOND, AdvanceUntil, ClockMode, micros, parse, text_of
+from svc.sandbox.control.call import PAGING, ControlCall, ControlEndpoint, Unchecked, build_list
 from svc.sandbox.control.fixtures import FIXTURES
 from svc.sandbox.engine import Engine
 from svc.sandbox.http.exchange import STATE, HttpReply
