@@ -7,9 +7,7 @@ this machine reads it, `svc timeline` reads the `inbox`, and `svc commands` read
 options; no other word imports this folder.
 """
 
-import typer
-
-from svc.cli.framework.app import LazyGroup, make_app
+from svc.cli.framework.app import LazyGroup, make_noun
 from svc.cli.framework.nouns import add_verb
 from svc.cli.framework.registry import EVENT_VERBS
 from svc.service.events import RESOURCE
@@ -22,22 +20,14 @@ class Events(LazyGroup):
     words = ("events",)
 
 
-app = make_app()
-
-
-@app.callback(
-    cls=Events,
-    help="""Retrieve events; receive, verify and forward webhooks.
+app = make_noun(
+    """Retrieve events; receive, verify and forward webhooks.
 
     $ svc events listen --forward-to http://localhost:3000/webhooks
     $ svc events inbox --failed --since 2h
     """,
-    invoke_without_command=True,
+    Events,
 )
-def noun(ctx: typer.Context) -> None:
-    if ctx.invoked_subcommand is None:
-        ctx.obj.stdout.write(ctx.get_help() + "\n")
-
 
 for action in RESOURCE.actions:
     add_verb(app, RESOURCE, action)
