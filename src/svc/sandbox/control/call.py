@@ -75,10 +75,8 @@ class ControlCall:
         self, kind: str, find: Callable[[Transaction, int, str | None], tuple[list[Doc], bool]]
     ) -> Doc:
         """One page of a list (assumptions: Lists); `find` gets limit and last id seen."""
-        limit, after = (
-            int(self.params.get("limit", LIMIT_DEFAULT)),
-            self.params.get("starting_after"),
-        )
+        limit = int(self.params.get("limit", LIMIT_DEFAULT))
+        after = self.params.get("starting_after")
         try:
             docs, more = self.read(lambda tx: find(tx, limit, after))
         except KeyError:

@@ -33,7 +33,9 @@ def fill_demo(tx: Transaction) -> None:
     _add_orders(tx)
     _add_disputes(tx)
     _add_payouts(tx)
-    _add_endpoint(tx)
+    receiver = {"url": _RECEIVER, "events": ["order.paid"], "description": "Demo"}
+    # Disabled: a demo sends nothing until the user asks for it.
+    webhook_endpoints.disable(tx, webhook_endpoints.create(tx, receiver))
     _add_quote(tx, "6203.39", "CN")
     _add_quote(tx, "6203", None)
 
@@ -68,13 +70,6 @@ def _add_payouts(tx: Transaction) -> None:
     closed = {"country": "DE", "account_holder_name": "Muster GmbH", "iban": _CLOSED_IBAN}
     failed = scenarios.create_payout(tx, {"destination": closed, "reference": "INV-8"})
     payouts.fail(tx, failed, "account_closed")
-
-
-def _add_endpoint(tx: Transaction) -> None:
-    """Disabled: a demo sends nothing until the user asks for it."""
-    given = {"url": _RECEIVER, "events": ["order.paid"], "description": "Demo"}
-    endpoint = webhook_endpoints.create(tx, given)
-    webhook_endpoints.disable(tx, endpoint)
 
 
 def _add_quote(tx: Transaction, hs_code: str, origin: str | None) -> None:

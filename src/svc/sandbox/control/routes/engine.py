@@ -84,9 +84,12 @@ async def advance(call: ControlCall) -> Doc:
     if len(call.params) > 1:
         message = "Give exactly one of seconds, to and until."
         raise Problem(400, "parameters_exclusive", message, param=min(call.params))
-    to = _to(call)
-    until = call.params.get("until")
-    counts = await call.engine.runner.advance(to=to, until=until, gone=call.gone)
+    engine, to, until = call.engine, None, call.params.get("until")
+    if "seconds" in call.params:
+        to = _within(engine.clock.now() + int(call.params["seconds"]) * SECOND, "seconds")
+    elif "to" in call.params:
+        to = _target(engine, call.params["to"], "to")
+    counts = await engine.runner.advance(to=to, until=until, gone=call.gone)
     return {**await clock(call), **_show_counts(counts)}
 
 
@@ -146,15 +149,6 @@ def _whose(tx: Transaction, given: str | None) -> str | None:
     if key is None:
         raise resource_missing("key or order", given, "of", 400)
     return str(key["id"])
-
-
-def _to(call: ControlCall) -> int | None:
-    if "seconds" in call.params:
-        to = call.engine.clock.now() + int(call.params["seconds"]) * SECOND
-        return _within(to, "seconds")
-    if "to" in call.params:
-        return _target(call.engine, call.params["to"], "to")
-    return None
 
 
 def _target(engine: Engine, given: str, param: str) -> int:
