@@ -185,6 +185,10 @@ def test_document_says_of_each_operation_what_is_agreed() -> None:
         **{name: whole[name] for name in ("openapi", "info", "servers", "security")},
     }
     told = [f"{name} {json.dumps(outline(part))}" for name, part in parts.items()]
+    told += [f"{name} {json.dumps(one)}" for name, one in components["schemas"].items()]
+    for name in [name for name in parts if name.endswith(" post")]:
+        body = parts[name]["requestBody"]["content"]["application/json"]["schema"]
+        told.append(f"{name} takes {json.dumps(body)}")
     hold_golden(Path(__file__).with_name("operations.txt"), "\n".join(told) + "\n")
 
 
