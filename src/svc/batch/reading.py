@@ -113,7 +113,8 @@ def _csv_rows(
             hint="The first line of the file names the columns, such as payment,amount,reason",
         )
     columns = columns_of(head)
-    for number, (line, cells) in enumerate(lines, 1):
+    filled = (one for one in lines if any(one[1]))  # a spreadsheet writes `,,` below its rows
+    for number, (line, cells) in enumerate(filled, 1):
         row = quick(columns, number, line, cells)
         if row is not None:
             yield row

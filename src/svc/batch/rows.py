@@ -42,7 +42,8 @@ def build_blank_amount(name: str) -> BadRow:
         f"{name} is blank",
         param=name,
         code="amount_blank",
-        hint="write a number, or with --blank-means-all it is left out",
+        hint="write a number; --blank-means-all sends the row without one: a refund or a capture "
+        "is then of all that is left",
     )
 
 

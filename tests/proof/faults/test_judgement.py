@@ -738,10 +738,13 @@ def test_a_live_batch_needs_a_name_that_another_run_knows(
 def test_a_live_batch_says_what_is_left_of_each_payment(
     machine: UserMachine, tmp_path: Path, open_terminal: OpenTerminal
 ) -> None:
-    """Line 14: the sum with its currency; a whole refund is what is left after the others'."""
+    """Line 14: the sum with its currency; a whole refund is what is left after the others'.
+
+    Of a payment in EUR no USD is left, whatever its row says, which is not sent.
+    """
     machine.ledger.twist(currency="EUR", amount_captured=15708, amount_refunded=10000)
     path = tmp_path / "r.csv"
-    path.write_text("payment,amount\npay_1,\npay_2,1000\npay_2,\n")
+    path.write_text("payment,amount,currency\npay_1,,USD\npay_2,1000,\npay_2,,EUR\n")
     argv = ("batch", "refunds.create", str(path), "--live", "--import", "r", "--blank-means-all")
     env = {**machine.env, "SVC_API_KEY": "sk_live_sandbox", "TERM": "dumb"}
     with open_terminal(*argv, **env) as asked:

@@ -83,11 +83,18 @@ def test_the_column_says_the_type(column: str, text: str, value: object) -> None
     assert found[column.removesuffix(":=").partition("[")[0]] == value
 
 
+def test_a_line_without_a_cell_that_says_something_is_no_row() -> None:
+    """R97: told as a blank amount, it was hinted at `--blank-means-all`, which pays whole ones."""
+    text = 'payment,amount\npay_1,5\n,\npay_2,\n,,,\n"",\n'
+    rows = csv_rows(text, operation="refunds.create")
+    assert [(row.number, row.line) for row in rows] == [(1, 2), (2, 4)]
+
+
 def test_an_empty_cell_leaves_its_field_out() -> None:
     """Fewer items than columns is no error; a gap between items is one."""
     head = "amount,capture_method,items[0][name],items[1][name]"
     assert given_by(head, "5,,Coat,") == {"amount": 5, "items": [{"name": "Coat"}]}
-    assert given_by(head, ",,,", blank=True) == {}
+    assert given_by(head, " ,,,", blank=True) == {}
     assert complaint(head, "5,,,Hat") == "items skips a position"
 
 

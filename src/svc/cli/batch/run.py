@@ -330,7 +330,7 @@ def _with_money_left(session: Session, batch_input: BatchInput, todo: BatchPlan)
         amount = left if row.amount is None and isinstance(left, int) else row.amount
         if isinstance(left, int) and amount is not None:
             money["amount"] = max(0, left - amount)
-        said = row.currency or (currency if isinstance(currency, str) else None)
+        said = currency if isinstance(currency, str) else row.currency  # what is left is in its own
         found[row.number] = row._replace(amount=amount, currency=said)
     return [found[row.number] for row in rows]
 
