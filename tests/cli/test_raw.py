@@ -22,13 +22,6 @@ def test_raw_texts_have_no_quotes(svc: Svc, sandbox: Sandbox) -> None:
     assert "\x1b" not in made.out
 
 
-def test_raw_needs_a_query(svc: Svc, sandbox: Sandbox) -> None:
-    """Alone it would mean nothing, and nothing is sent."""
-    refused = svc("orders", "list", "--raw")
-    assert (refused.code, refused.error["param"]) == (2, "--raw")
-    assert sandbox.control("GET", "/requests")["data"] == []
-
-
 def test_a_query_that_finds_nothing_says_so(svc: Svc, sandbox: Sandbox) -> None:
     """And where the objects of a list are."""
     for query, words in (("[0].id", "data[]"), ("data[0].nothing", "found nothing")):

@@ -43,24 +43,6 @@ def test_evidence_is_due_to_the_end_of_a_day(svc: Svc, sandbox: Sandbox) -> None
     assert svc.ok(*words, "2090-01-15")["evidence_due_by"] == "2090-01-15T23:59:59Z"
 
 
-@pytest.mark.parametrize(
-    "words",
-    [
-        "orders list --created-lt",
-        "events inbox --since",
-        "events verify --header t=1,v1=00 --now",
-        "sandbox advance --to",
-        "sandbox clock --to",
-        "sandbox dispute pay_1 --evidence-due-by",
-    ],
-)
-def test_what_is_no_time_is_refused_alike(svc: Svc, sandbox: Sandbox, words: str) -> None:
-    """One sentence, with examples, before anything is sent."""
-    refused = svc(*words.split(), "soon", "-o", "json")
-    assert (refused.code, refused.error["param"]) == (2, words.rpartition(" ")[2])
-    assert "is not a time. Write 2026-11-21, 2026-11-21T09:00, " in refused.error["message"]
-
-
 def test_the_inbox_takes_a_day(svc: Svc, sandbox: Sandbox) -> None:
     """It lies on this machine, whose clock it is asked by."""
     for since in ("yesterday", "2026-01-01", "2h"):

@@ -326,13 +326,3 @@ def test_a_payout_that_waits_names_the_clock(svc: Svc, sandbox: Sandbox) -> None
     assert "svc sandbox advance --until idle" in late.error["message"]
     svc.ok("sandbox", "advance", "--until", "idle")
     assert svc.ok("payouts", "retrieve", late.json["id"], "--wait")["status"] == "paid"
-
-
-@pytest.mark.parametrize("noun", ["orders", "payments", "refunds", "payouts", "disputes"])
-def test_a_status_that_there_is_not_is_refused_before_anything_is_sent(
-    svc: Svc, sandbox: Sandbox, noun: str
-) -> None:
-    """With the words that objects of the kind have."""
-    refused = svc(noun, "retrieve", "x_1", "--until", "payd")
-    assert (refused.code, refused.error["param"]) == (2, "--until")
-    assert "Use one of: " in refused.error["message"]

@@ -174,13 +174,6 @@ def test_without_a_home_nothing_is_written(svc: Svc) -> None:
     assert "Set HOME" in refused.error["message"]
 
 
-def test_an_unknown_shell_is_refused_with_the_known_ones(svc: Svc) -> None:
-    """Exit 2, nothing written."""
-    refused = svc("completion", "tcsh")
-    assert refused.code == 2
-    assert "bash, zsh, fish, powershell" in refused.error["message"]
-
-
 BASH_COMPLETION = Path("/usr/share/bash-completion/bash_completion")
 
 

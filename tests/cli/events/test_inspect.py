@@ -108,13 +108,6 @@ def test_wrong_port_is_refused(port: str) -> None:
         InspectAt.parse(port)
 
 
-def test_wrong_port_ends_the_command(svc: Svc) -> None:
-    """Exit 2, and nothing was sent."""
-    result = svc("events", "listen", "--inspect", "foo")
-    assert result.code == 2
-    assert result.error["param"] == "--inspect"
-
-
 @pytest.mark.parametrize(
     ("args", "expected"),
     [
