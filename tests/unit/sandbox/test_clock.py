@@ -52,6 +52,17 @@ async def test_thawed_clock_runs_on_from_where_it_stood(lab: Lab) -> None:
         assert engine.clock.now() == micros(parse("2026-10-01T09:00:03Z"))
 
 
+def test_a_wait_is_as_long_as_the_moment_is_away() -> None:
+    """To the microsecond; a clock that stands is waited for without end, but not where it stands."""
+    real = ManualClock(1_790_863_402.5)
+    clock = VirtualClock(real)
+    moments = [int(1_790_863_402.5 * SECOND) + away for away in (-SECOND, 0, 1, 90 * SECOND)]
+    assert [clock.seconds_until(moment) for moment in moments] == [0.0, 0.0, 1e-06, 90.0]
+    clock.switch("frozen")
+    moments = [clock.now() + away for away in (-SECOND, 0, 90 * SECOND)]
+    assert [clock.seconds_until(moment) for moment in moments] == [0.0, 0.0, None]
+
+
 async def test_clock_set_forward_runs_the_jobs_on_the_way(lab: Lab, diary: Diary) -> None:
     """Freezing at a later moment lands on it exactly and skips no job."""
     async with lab.running(frozen=False) as engine:
