@@ -25,7 +25,7 @@ from svc.errors import AuthError, SvcError
 from svc.listen.log.address import LogAddress
 from svc.listen.log.client import LogClient, LogLoop, is_status
 from svc.listen.log.credentials import Credentials
-from svc.listen.log.errors import LogDown, LogRefusal, NoResponder, check_installed, worded
+from svc.listen.log.errors import LogDown, LogMissing, LogRefusal, NoResponder, worded
 from svc.system import signals
 
 if TYPE_CHECKING:
@@ -40,6 +40,7 @@ _CONNECT_SECONDS: Final = 5.0
 _CALL_SECONDS: Final = 5.0
 _TRIES_SECONDS: Final = (1.0, 1.5, 2.5)  # of a call's five
 _NO_RESPONDER: Final = "503"
+_NOT_FOUND: Final = 404
 # Members are in accounts of their own, which reach the log's under the first of these names; its
 # admin, and who uses a log without such accounts, under the second.
 _APIS: Final = ("LOG.API.", "$JS.API.")
@@ -84,11 +85,9 @@ class LogConnection:
         """Connects.
 
         Raises:
-            ConfigError: the extra is not installed.
             LogDown: no server was reached in time.
             AuthError: the log does not know the user.
         """
-        check_installed()
         self._thread.start()
         try:
             self.run(self._client.get_ready(self._seconds))
@@ -288,7 +287,9 @@ def decode(message: Message) -> dict[str, Any]:
     error = data.get("error")
     if isinstance(error, dict):
         text = str(error.get("description", "unknown error"))
-        raise LogRefusal(int(error.get("code", 500)), int(error.get("err_code", 0)), text)
+        status = int(error.get("code", 500))
+        kind = LogMissing if status == _NOT_FOUND else LogRefusal
+        raise kind(status, int(error.get("err_code", 0)), text)
     return data
 
 

@@ -8,7 +8,6 @@ from typing import Final
 from svc.errors import ApiError, AuthError, ConfigError, NetworkError, NotFound, SvcError
 from svc.listen.log.address import LogAddress
 
-_NOT_FOUND: Final = 404
 NO_MAJORITY: Final = "log_no_majority"
 _WORDS: Final = {
     "TimeoutError": "it did not answer in time",
@@ -40,6 +39,10 @@ class LogRefusal(ApiError):  # noqa: N818  the log's own answer
     def __init__(self, status: int, number: int, message: str) -> None:
         super().__init__(message, status=status)
         self.number = number
+
+
+class LogMissing(LogRefusal):
+    """A stream or consumer that the log was asked about is not there."""
 
 
 class worded:  # noqa: N801  a context manager reads as a word
@@ -108,11 +111,6 @@ def credentials_refused(address: LogAddress, user: str | None, said: str) -> Aut
         code="log_credentials_refused",
         hint=f"svc events log login {address}, or in CI: SVC_LOG_CREDENTIALS",
     )
-
-
-def is_missing(error: LogRefusal) -> bool:
-    """Returns whether a stream or consumer is not there."""
-    return error.status == _NOT_FOUND
 
 
 def no_majority(address: LogAddress) -> LogDown:

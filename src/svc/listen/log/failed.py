@@ -8,13 +8,14 @@ event itself stays in the log.
 """
 
 from collections.abc import AsyncIterator
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from typing import Any, Final
 
 from svc.errors import CheckFailed, LocalError, NotFound
 from svc.json_text import parse_any
 from svc.listen.log.connection import LogConnection, Message, decode, read_stream
-from svc.listen.log.errors import LogRefusal, is_missing
+from svc.listen.log.errors import LogMissing
 from svc.listen.log.messages import Trust, Unreadable, check_proof, id_of, put_again
 from svc.listen.log.streams import GROUP_PREFIX, message_at
 from svc.listen.verify.verify import read_facts
@@ -110,7 +111,7 @@ async def drop(connection: LogConnection, mode: Mode, one: SetAside) -> None:
 
 async def _read_noted(connection: LogConnection, mode: Mode) -> AsyncIterator[SetAside]:
     stream = connection.address.name_failed_stream(mode)
-    try:
+    with suppress(LogMissing):
         async for one in read_stream(connection, stream, {"seq": 1}, ">"):
             note = _note_of(one.message.body)
             if note is not None:
@@ -125,9 +126,6 @@ async def _read_noted(connection: LogConnection, mode: Mode) -> AsyncIterator[Se
                     str(note.get("timestamp", "")),
                     note["stream_seq"],
                 )
-    except LogRefusal as error:
-        if not is_missing(error):
-            raise
 
 
 def _note_of(body: bytes) -> dict[str, Any] | None:

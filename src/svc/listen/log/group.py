@@ -24,7 +24,7 @@ from svc.listen.http.dial import CannotConnect, Connect, open_connection
 from svc.listen.ingest import Ingest
 from svc.listen.log.connection import LogConnection, Message
 from svc.listen.log.credentials import KEY_WRONG
-from svc.listen.log.errors import LogRefusal, NoResponder, is_missing
+from svc.listen.log.errors import LogMissing, NoResponder
 from svc.listen.log.messages import (
     Trust,
     Unreadable,
@@ -292,9 +292,7 @@ async def count_waiting(connection: LogConnection, consumer_group: ConsumerGroup
     stream = connection.address.stream(consumer_group.mode)
     try:
         found = await connection.info(f"CONSUMER.INFO.{stream}.{group_name(consumer_group.group)}")
-    except LogRefusal as error:
-        if not is_missing(error):
-            raise
+    except LogMissing:
         return None
     return int(found.get("num_pending", 0))
 

@@ -7,7 +7,7 @@ from typing import Any, Final
 from svc.errors import SvcError
 from svc.listen.inbox.interfaces import Position
 from svc.listen.log.connection import LogConnection, read_stream
-from svc.listen.log.errors import LogRefusal, is_missing
+from svc.listen.log.errors import LogMissing
 from svc.listen.log.streams import GROUP_PREFIX, find_start, moment, replicas_current, stream_info
 from svc.service.facts import Mode
 
@@ -61,8 +61,8 @@ async def _count_failed(connection: LogConnection, mode: Mode) -> Counter[str] |
     stream = connection.address.name_failed_stream(mode)
     try:
         found = await connection.api(f"STREAM.INFO.{stream}", {"subjects_filter": ">"})
-    except LogRefusal as error:
-        return Counter() if is_missing(error) else None
+    except LogMissing:
+        return Counter()
     except SvcError:  # a right that a user need not have
         return None
     counts: Counter[str] = Counter()

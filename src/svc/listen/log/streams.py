@@ -13,7 +13,7 @@ from typing import Any, Final
 from svc.listen.inbox.interfaces import Position
 from svc.listen.log.address import LogAddress
 from svc.listen.log.connection import LogConnection, Message
-from svc.listen.log.errors import LogDown, LogRefusal, is_missing, no_majority, no_stream
+from svc.listen.log.errors import LogDown, LogMissing, LogRefusal, no_majority, no_stream
 from svc.listen.log.messages import id_of
 from svc.listen.log.proof import fingerprint
 from svc.service.facts import WEBHOOK_RETRY_WINDOW_SECONDS, Mode
@@ -125,9 +125,9 @@ async def stream_info(connection: LogConnection, mode: Mode) -> dict[str, Any]:
     stream = connection.address.stream(mode)
     try:
         return await connection.info(f"STREAM.INFO.{stream}")
+    except LogMissing:
+        raise no_stream(connection.address, stream) from None
     except LogRefusal as error:
-        if is_missing(error):
-            raise no_stream(connection.address, stream) from None
         if error.number == _LEADERLESS:
             raise no_majority(connection.address) from None
         raise
@@ -148,9 +148,7 @@ async def make(
     name = wanted["name"]
     try:
         info = await connection.info(f"STREAM.INFO.{name}")
-    except LogRefusal as error:
-        if not is_missing(error):
-            raise
+    except LogMissing:
         await connection.api(f"STREAM.CREATE.{name}", wanted, seconds=15)
         return {"name": name, "made": True, "changed": [], "differs": []}
     found = info["config"]
@@ -173,9 +171,7 @@ async def make_group(
     stream, name = connection.address.stream(mode), group_name(group)
     try:
         await connection.info(f"CONSUMER.INFO.{stream}.{name}")
-    except LogRefusal as error:
-        if not is_missing(error):
-            raise
+    except LogMissing:
         info = await stream_info(connection, mode)
         wanted = {
             "durable_name": name,
