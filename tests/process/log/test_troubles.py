@@ -145,7 +145,7 @@ def test_log_behind_tls_is_trusted_by_its_certificate_alone(tmp_path: Path) -> N
         address = LogAddress.parse(running.url(), "--from")
         trusted = context(str(authority.file))
         with LogConnection(address, None, trusted) as connection:
-            assert connection.version
+            assert connection.client.version
         with (
             pytest.raises(SvcError, match="certificate is not trusted"),
             LogConnection(address, None, context(None)),

@@ -156,7 +156,7 @@ def examine(
     info = connection.run(stream_info(connection, mode))
     checks.belongs(info, writes, mode)
     option = "--to" if writes else "--from"
-    seen = [one for one, _ in connection.list_servers()] if writes else [connection.version]
+    seen = [one for one, _ in connection.list_servers()] if writes else [connection.client.version]
     checks.refuse(checks.version(seen), option)
     if writes:
         checks.refuse(checks.payload(connection, max_body), "--max-body")

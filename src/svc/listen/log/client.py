@@ -87,8 +87,8 @@ class LogLoop(asyncio.SelectorEventLoop):
 class LogClient:
     """Opens a connection when one is needed, and another one when that has ended.
 
-    `on_state_change` is called at each loss of the connection, with the reason, and at its return,
-    with None.
+    `on_state_change` is called, in the loop, at each loss of the connection, with the reason, and
+    at its return, with None.
     `generation` counts the connections: nothing of an earlier one comes in a later one.
     """
 

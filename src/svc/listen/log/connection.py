@@ -62,7 +62,10 @@ class Message:
 
 
 class LogConnection:
-    """Connects when it is entered and stays connected until it is left."""
+    """Connects when it is entered and stays connected until it is left.
+
+    `client` has the state of the connection; what it does is asked for here.
+    """
 
     def __init__(
         self,
@@ -75,7 +78,7 @@ class LogConnection:
         self.credentials = credentials
         self._seconds = seconds
         self._context = context
-        self._client = LogClient(address, credentials, context)
+        self.client = LogClient(address, credentials, context)
         self._apis: tuple[str, ...] = _APIS
         self._loop = LogLoop()
         self._loop.set_exception_handler(lambda *_: None)  # what nats-py leaves behind at its end
@@ -90,7 +93,7 @@ class LogConnection:
         """
         self._thread.start()
         try:
-            self.run(self._client.get_ready(self._seconds))
+            self.run(self.client.get_ready(self._seconds))
         except BaseException:
             self.__exit__()
             raise
@@ -103,32 +106,22 @@ class LogConnection:
         self._thread.join()
         self._loop.close()
 
-    @property
-    def version(self) -> str:
-        """The version of the server that is connected."""
-        return self._client.version
-
     def list_servers(self) -> list[tuple[str, float | None]]:
         """Returns the version, and the end of the certificate, of each server that is reached."""
-        found = [(self.version, self.certificate_ends)]
+        found = [(self.client.version, self.certificate_ends)]
         for host in self.address.hosts if len(self.address.hosts) > 1 else ():
             one = replace(self.address, hosts=(host,))
             with (
                 suppress(SvcError),
                 LogConnection(one, self.credentials, self._context, 2.0) as there,
             ):
-                found.append((there.version, there.certificate_ends))
+                found.append((there.client.version, there.certificate_ends))
         return found
 
     @property
     def certificate_ends(self) -> float | None:
         """When the certificate of the connected server ends (unix seconds); None without TLS."""
         return self._loop.certificate_ends
-
-    @property
-    def is_up(self) -> bool:
-        """True while a server is connected."""
-        return self._client.is_connected
 
     @property
     def is_apart(self) -> bool:
@@ -138,19 +131,7 @@ class LogConnection:
     @property
     def max_payload(self) -> int:
         """The largest message that the server takes, headers included, in bytes."""
-        return self._client.max_payload
-
-    @property
-    def generation(self) -> int:
-        """The number of the connection; requests of an earlier one get no answer."""
-        return self._client.generation
-
-    def on_state_change(self, callback: Callable[[str | None], None]) -> None:
-        """Calls `callback` at each loss of the connection, with the reason, and at its return.
-
-        Then with None. It is called in the loop of the connection.
-        """
-        self._client.on_state_change = callback
+        return self.client.max_payload
 
     def run(self, call: Coroutine[Any, Any, T]) -> T:
         """Runs a coroutine in the loop and waits for its end; raises Stopped: a signal came."""
@@ -193,7 +174,7 @@ class LogConnection:
         payload = json.dumps(body).encode()
 
         async def asked(subject: str) -> list[Message]:
-            got = await self._client.gather(subject, payload, seconds, most=most)
+            got = await self.client.gather(subject, payload, seconds, most=most)
             answers = [_message(one) for one in got]
             if answers[0].status == _NO_RESPONDER:
                 raise NoResponder("The log does not answer (no leader, or JetStream is off).")
@@ -244,11 +225,11 @@ class LogConnection:
         seconds: float = _CALL_SECONDS,
     ) -> Message:
         """Sends a message and waits for its answer; the same errors, but LogRefusal."""
-        return _message(await self._client.ask(subject, payload, headers, seconds))
+        return _message(await self.client.ask(subject, payload, headers, seconds))
 
     async def publish(self, subject: str, payload: bytes) -> None:
         """Sends a message that has no answer."""
-        client = await self._client.get_ready(_CALL_SECONDS)
+        client = await self.client.get_ready(_CALL_SECONDS)
         with worded():
             await client.publish(subject, payload)
 
@@ -260,7 +241,7 @@ class LogConnection:
         async def got(msg: "Msg") -> None:
             await on_message(_message(msg))
 
-        subscription = await self._client.subscribe(subject, got, _CALL_SECONDS)
+        subscription = await self.client.subscribe(subject, got, _CALL_SECONDS)
 
         async def end() -> None:
             with suppress(Exception):
@@ -269,7 +250,7 @@ class LogConnection:
         return end
 
     async def _close(self) -> None:
-        await self._client.close()
+        await self.client.close()
         pending = [one for one in asyncio.all_tasks() if one is not asyncio.current_task()]
         for task in pending:
             task.cancel()

@@ -121,7 +121,7 @@ class CursorSource(LogSource):
             await self._ask(subscribe(address.notices(subject), self._handle_notice))
             for subject in self._subjects
         ]
-        generation = self._connection.generation
+        generation = self._connection.client.generation
         try:
             start = await self._ask(find_start(self._connection, mode, position))
             await self._tell_of(position, start)
@@ -136,7 +136,7 @@ class CursorSource(LogSource):
     async def _read(self, start: Start, generation: int) -> None:
         seq, before, empty = start.seq, None, 0
         stream = self._connection.address.stream(self._cursor.mode)
-        while not self._refused and generation == self._connection.generation:
+        while not self._refused and generation == self._connection.client.generation:
             self._news.clear()
             asked = read_page(self._connection, stream, {"seq": seq}, self._subject)
             page = await self._ask(asked)

@@ -47,7 +47,7 @@ class LogSource:
 
     async def stop_accepting(self) -> None:
         """Accepts no more events; raises the error that a task has ended with."""
-        self._connection.on_state_change(lambda _: None)
+        self._connection.client.on_state_change = lambda _: None
         for task in self._tasks:
             task.cancel()
         self.died.cancel()
@@ -67,7 +67,7 @@ class LogSource:
                 self._loop.call_soon_threadsafe(own(self._tell_state), reason)
                 self._loop.call_soon_threadsafe(own(woken))
 
-        self._connection.on_state_change(on_state_change)
+        self._connection.client.on_state_change = on_state_change
         self._tasks = [self._loop.create_task(one) for one in work]
         for task in self._tasks:
             task.add_done_callback(own(self._handle_end))

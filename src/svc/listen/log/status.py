@@ -41,7 +41,7 @@ async def read_status(
     return {
         "object": "log",
         "address": str(connection.address),
-        "version": connection.version,
+        "version": connection.client.version,
         "events": events,
         "bytes": int(state["bytes"]),
         "max_bytes": int(config["max_bytes"]),

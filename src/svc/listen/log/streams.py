@@ -132,7 +132,7 @@ async def stream_info(connection: LogConnection, mode: Mode) -> dict[str, Any]:
             raise no_majority(connection.address) from None
         raise
     except LogDown as error:
-        if connection.is_up:
+        if connection.client.is_connected:
             raise no_majority(connection.address) from error
         raise
 
