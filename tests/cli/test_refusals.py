@@ -19,6 +19,7 @@ FILES = {
     "a.csv": "payment,amount\npay_1,100\n",
     "a.ndjson": "{}\n",
     "a.json": "{}",
+    "list.json": "[]",
     "big.json": " " * (WEBHOOK_BODY_MAX + 1),
 }
 
