@@ -64,6 +64,12 @@ def test_a_row_that_two_profiles_have_tried_is_kept_as_done_where_its_account_di
     assert _played(728021181)[0].broken is None
 
 
+def test_what_a_row_was_left_out_for_counts_a_month_later() -> None:
+    """R115: a single command before the batch, `--skip-done` when its results file is lost."""
+    with Occasions() as occasions:
+        assert occasions.play(829473).broken is None
+
+
 def test_no_history_of_months_pays_twice_or_leaves_out_a_row_in_silence() -> None:
     """R112 to R118: two machines, lost and old journals, results files that move, edited rows."""
     with Occasions() as occasions:

@@ -11,7 +11,7 @@ from typing import Final, TypeAlias
 
 from svc.delivery.evidence import Evidence, Known, age_of
 from svc.delivery.gathering import EvidenceList, Selection
-from svc.delivery.journal.batches import DUPLICATE_SECONDS, Duplicate
+from svc.delivery.journal.batches import Duplicate
 from svc.delivery.likeness import (
     about_of,
     are_told_apart,
@@ -106,7 +106,7 @@ class Reworded:
         times = facts.times
         for one in facts.moved:
             age = age_of(one.settled_at or 0.0, one.server_time, times.now, times.served)
-            if age <= DUPLICATE_SECONDS and facts.may_be_here(one):
+            if not facts.is_old(one) and facts.may_be_here(one):
                 self._by_effect.setdefault(one.effect, RequestsOfEffect()).add(one)
                 if age < EFFECT_OLD_SECONDS and one.done and one.batch is not None:
                     self._young.add(one)

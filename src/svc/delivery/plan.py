@@ -11,9 +11,9 @@ from types import MappingProxyType
 from typing import Final, NamedTuple, TypeVar
 
 from svc.client.call import Encoding
-from svc.delivery.evidence import Evidence
+from svc.delivery.evidence import Evidence, age_of
 from svc.delivery.gathering import EvidenceList, Selection
-from svc.delivery.journal.batches import BatchName, Duplicate
+from svc.delivery.journal.batches import DUPLICATE_SECONDS, BatchName, Duplicate
 from svc.delivery.journal.entry import Intent, KeyEquivalence
 from svc.delivery.policy import KeyRelation, RowDecision
 from svc.system.spool import Digests
@@ -222,6 +222,19 @@ class BatchFacts(NamedTuple):
         """Whether a request may be of this account, and of the sandbox's present state."""
         is_gone = None not in (self.world, one.world) and one.world != self.world
         return one.key_fingerprint not in self.account.other and not is_gone
+
+    def is_old(self, one: Duplicate) -> bool:
+        """Whether a request counts as another occasion: it was done more than seven days ago.
+
+        A single command has to be so much older than the beginning of the batch: its row was left
+        out then, and is no other one a month later.
+        """
+        settled, times = one.settled_at or 0.0, self.times
+        since = None if times.begun is None else times.begun - DUPLICATE_SECONDS
+        if one.batch is None and since is not None and settled >= since:
+            return False
+        age = age_of(settled, one.server_time, times.now, times.served)
+        return age > DUPLICATE_SECONDS
 
 
 class KeyPlaces(NamedTuple):

@@ -17,7 +17,7 @@ from svc.client.retry import KEY_SAFE_SECONDS
 from svc.delivery.edits import Edits, Reworded, find_overtaking
 from svc.delivery.evidence import EFFECTIVE, Evidence, Known, age_of
 from svc.delivery.gathering import EvidenceList, EvidenceSource, Selection
-from svc.delivery.journal.batches import DUPLICATE_SECONDS, Duplicate
+from svc.delivery.journal.batches import Duplicate
 from svc.delivery.plan import (
     CLOCKS_DIFFER_SECONDS,
     EFFECT_OLD_SECONDS,
@@ -441,14 +441,9 @@ class _Others:
         may_skip = one.batch is None and self._facts.permissions.may_skip_done
         if not (self._facts.doubles or may_skip):  # the service refuses a second one
             return DuplicateState.NONE
-        settled, times = one.settled_at or 0.0, self._facts.times
-        age = age_of(settled, one.server_time, times.now, times.served)
-        is_old = age > DUPLICATE_SECONDS
-        if one.batch is not None:
-            return DuplicateState.OLD if is_old else DuplicateState.RECENT
-        if times.begun is not None and settled >= times.begun:
-            return DuplicateState.BY_HAND  # while the batch was under way
-        return DuplicateState.OLD if is_old else DuplicateState.BY_HAND
+        if self._facts.is_old(one):
+            return DuplicateState.OLD
+        return DuplicateState.BY_HAND if one.batch is None else DuplicateState.RECENT
 
 
 def _was_unaware(one: Duplicate, sent: Evidence) -> bool:

@@ -312,6 +312,29 @@ def test_what_has_failed_and_was_done_by_hand_since_is_not_sent_again(desk: Desk
 
 
 @pytest.mark.parametrize(
+    ("days", "reason", "decision"),
+    [
+        (6, None, RowDecision.STOP_ROW_BY_HAND),
+        (6, "duplicate", RowDecision.STOP_ROW_REWORDED),
+        (8, None, None),
+        (8, "duplicate", None),
+    ],
+)
+def test_a_row_that_was_left_out_stays_so_a_month_later(
+    desk: Desk, days: int, reason: str | None, decision: RowDecision | None
+) -> None:
+    """R115: days count to the beginning of the batch, and not to this run of it."""
+    single(desk, 100, DONE)
+    advance(desk, days * DAY)
+    row = {"amount": 100, "payment": "pay_1", **({"reason": reason} if reason else {})}
+    desk.run({200: DONE})
+    for later in (0, 30):
+        advance(desk, later * DAY)
+        held = desk.plan(row, 200, may_continue=True).held
+        assert [one.decision for one in held] == ([decision] if decision else [])
+
+
+@pytest.mark.parametrize(
     ("row", "stop"),
     [
         ({"amount": 100, "payment": "pay_1"}, RowDecision.STOP_REPEATED),

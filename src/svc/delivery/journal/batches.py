@@ -328,10 +328,12 @@ class BatchTable:
     ) -> list[Duplicate]:
         """Finds what has, or may have, been moved outside the batch within seven days.
 
-        Requests of other batches of the operation and of single commands, with the effect of a row.
+        Requests of other batches of the operation and of single commands, with the effect of a row;
+        of single commands since seven days before the batch was begun.
         `moves` are the subjects and amounts of rows; read only if there is such a request at all.
         """
         since, mode = self._clock.now() - DUPLICATE_SECONDS, batch.scope.mode
+        begun = self.find_begun_at(batch) or self._clock.now()
         asked = (batch.operation, mode, batch.id, since - KEY_SAFE_SECONDS)
         # A label says that it is another occasion than other batches, not than what a person did.
         batches_since = () if batch.label else self._state.rows(_RUN_SINCE, asked)
@@ -358,7 +360,8 @@ class BatchTable:
         which = f"AND amount IN ({','.join('?' * len(few))})" if few else ""
         for where, of in ran if amounts else ():
             moved = _MOVED.format(_DONE, UNRESOLVED, where, which)
-            self._state.read_each(moved, (since, of, *few), add_if_alike)
+            first = since if where is _OF_BATCH else min(since, begun - DUPLICATE_SECONDS)
+            self._state.read_each(moved, (first, of, *few), add_if_alike)
         return found
 
     def find_updates(
