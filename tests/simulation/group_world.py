@@ -2,10 +2,11 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Coroutine, Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
 from random import Random
+from types import SimpleNamespace
 from typing import Any, Final, cast
 
 from simulation.listener_world import Event, ListenerWorld, SimListener
@@ -182,9 +183,8 @@ class FakeConnection:
     def __init__(self, queue: SimGroupQueue, job: "SimJob") -> None:
         self._queue = queue
         self._job = job
-
-    def on_state_change(self, callback: Callable[[str | None], None]) -> None:
-        """Its losses are seen by what is not answered."""
+        # Its losses are seen by what is not answered.
+        self.client = SimpleNamespace(on_state_change=None)
 
     def submit(self, call: Coroutine[Any, Any, Any]) -> "Future[Any]":
         return asyncio.run_coroutine_threadsafe(call, self._queue.world.loop)
