@@ -462,8 +462,9 @@ def _send(sender: Sender, intent: Intent) -> Reply | SvcError:
     try:
         request = restore_call(intent.stored, sender.base_url)
         reply = send_intent(sender.client, intent, request, is_claimed_by_other)
+        # A key that was made for this sending can have been used by a proxy alone, just now.
         if intent.sendings == 1 and not intent.key_given and intent.batch is None:
-            reply = reply._replace(is_repeat=True)  # a proxy may repeat it; else the key is unknown
+            reply = reply._replace(is_repeat=True)
     except SvcError as error:
         return adapt_to_journal(sender, intent, error)
     sender.note_done(reply.data)

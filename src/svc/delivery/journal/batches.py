@@ -360,7 +360,7 @@ class BatchTable:
         which = f"AND amount IN ({','.join('?' * len(few))})" if few else ""
         for where, of in ran if amounts else ():
             moved = _MOVED.format(_DONE, UNRESOLVED, where, which)
-            first = since if where is _OF_BATCH else min(since, begun - DUPLICATE_SECONDS)
+            first = since if where == _OF_BATCH else min(since, begun - DUPLICATE_SECONDS)
             self._state.read_each(moved, (first, of, *few), add_if_alike)
         return found
 

@@ -154,6 +154,7 @@ class Runner:
     def clear(self) -> None:
         """Begins anew: the tables were replaced."""
         self.end_advance()  # one that came meanwhile: its aim is a moment of the old clock
+        self._lanes.clear()  # a sandbox that many tests share is emptied thousands of times
         self._broken.clear()
 
     @property
