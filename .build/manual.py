@@ -103,9 +103,24 @@ def _meaning(parameter: dict[str, Any]) -> str:
     values = parameter["values"] or ()
     if parameter["closed"] and len(values) <= _VALUES_MAX and values[0] not in parameter["help"]:
         parts.append(f"One of {', '.join(values)}.")
+    if facts := list(_facts(parameter)):
+        parts.append(f"{facts[0][0].upper()}{'; '.join(facts)[1:]}.")
     if parameter.get("environment"):
         parts.append(f"Else what {parameter['environment']} says.")
     return " ".join(part if part.endswith(".") else f"{part}." for part in parts if part)
+
+
+def _facts(parameter: dict[str, Any]) -> Iterator[str]:
+    """Default and limits, and what must be given; of an argument the usage says that."""
+    default, low, high = (parameter.get(name) for name in ("default", "minimum", "maximum"))
+    if default not in (None, False, ""):
+        yield f"default: {str(default).removesuffix('.0')}"
+    if low is not None:
+        yield f"at least {low}" if high is None or high >= 2**31 else f"{low} to {high}"
+    if "names" in parameter and parameter["required"]:
+        yield "required"
+    if "names" in parameter and parameter["repeatable"] and "epeatable" not in parameter["help"]:
+        yield "repeatable"
 
 
 def _operands(command: dict[str, Any]) -> Iterator[str]:

@@ -83,7 +83,6 @@ BEHIND: Final = {
 TOLD_IN_STORIES: Final = {
     *(
         "cli/batch",
-        "cli/commands",
         "cli/events/audit",
         "cli/events/log",
         "cli/help",

@@ -228,13 +228,11 @@ def refuse_blank(given: Mapping[str, Any], parameters: Sequence[Any]) -> None:
 
 
 def make_app(help_text: str | None = None, *, cls: type[TyperGroup] = Noun) -> typer.Typer:
-    """Makes an app without rich, tracebacks and generated completion (performance: start-up)."""
+    """Makes an app without rich and generated completion (performance: start-up)."""
     return typer.Typer(
         help=help_text,
         cls=cls,
         rich_markup_mode=None,
-        pretty_exceptions_enable=False,
-        pretty_exceptions_show_locals=False,
         add_completion=False,
         context_settings={"help_option_names": ["--help", "-h"]},
     )
@@ -313,8 +311,7 @@ class Root(LazyGroup):
             from svc.cli.framework.suggestions import check_operation
 
             check_operation(args)
-        asked = [SHORT_NAMES.get(args[0], args[0]), *args[1:]] if args else args
-        return super().resolve_command(ctx, asked)
+        return super().resolve_command(ctx, [SHORT_NAMES.get(args[0], args[0]), *args[1:]])
 
     def format_epilog(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002  the base's signature
         steps = ("svc quickstart", "svc sandbox start", "svc orders create --help")

@@ -155,7 +155,7 @@ class _ListedVerb(TyperCommand):
 
 
 def _list_verb(verb: Any) -> Any:
-    app = typer.Typer(add_completion=False)
+    app = typer.Typer()
     text = verb.help or verb.callback.__doc__
     app.command(_name(verb), help=text, hidden=verb.hidden, cls=_ListedVerb)(lambda: None)
     return app.registered_commands[0]

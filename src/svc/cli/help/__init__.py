@@ -55,7 +55,7 @@ def show(
     else:
         text = _text(topic, part, session)
         command = _pager(session, text)
-        if not command or not _page(session, command, text):
+        if command is None or not _page(session, command, text):
             session.stdout.write(text)
 
 
@@ -133,24 +133,24 @@ _USUAL: Final = "less"
 _LESS: Final = "FRX"
 
 
-def _pager(session: Session, text: str) -> list[str]:
+def _pager(session: Session, text: str) -> list[str] | None:
     """The command of a pager with its whole path, for a terminal that a page is too long for.
 
     An empty `PAGER` and `cat` mean none, and so does a terminal that knows no movements.
     """
     streams, env = session.streams, session.env
     if not (streams.person_reads and streams.person_answers) or env.get("TERM") == "dumb":
-        return []
+        return None
     if text.count("\n") < _rows(session):
-        return []
+        return None
     try:
         words = shlex.split(env.get("PAGER", _USUAL))
     except ValueError:  # a quote that nothing closes
-        return []
+        return None
     program = shutil.which(words[0], path=env.get("PATH")) if words else None
     # Never one of the folder in which svc was called, where anybody may have put it.
     if program is None or words == ["cat"] or not Path(program).is_absolute():
-        return []
+        return None
     return [program, *words[1:]]
 
 

@@ -79,9 +79,10 @@ def remove(session: Session, publishable: bool = PUBLISHABLE) -> None:
     """
     place = session.key_place(slot="publishable" if publishable else "secret")
     fact = session.key_facts.find(place)
-    kept_here = fact is not None and fact.backend == SANDBOX_DATA
-    found = False if kept_here else _remove(session, place, fact)
-    if fact is None and not found:
+    if fact is not None:
+        if fact.backend != SANDBOX_DATA:
+            _remove(session, place, fact)
+    elif not session.key_store().remove(place.user):
         raise AuthError(
             f"No {place.mode} key of profile {place.profile} is stored for {place.origin}.",
             code="api_key_missing",
@@ -91,11 +92,9 @@ def remove(session: Session, publishable: bool = PUBLISHABLE) -> None:
     session.out.value({"object": "key", **place_shown(place), "removed": True}, name="profile")
 
 
-def _remove(session: Session, place: KeyPlace, fact: KeyFact | None) -> bool:
-    """Removes the key; says so only where the keyring that holds it could be asked (R37)."""
+def _remove(session: Session, place: KeyPlace, fact: KeyFact) -> None:
+    """Removes the key; refused where the keyring that holds it may not be asked (R37)."""
     store = session.key_store()
-    if fact is None:
-        return store.remove(place.user)
     there = store.is_there(fact.backend)
     if there is None:
         raise KeyStoreError(
@@ -105,12 +104,11 @@ def _remove(session: Session, place: KeyPlace, fact: KeyFact | None) -> bool:
             outcome="not_sent",
             hint=_way_to_use(fact.backend, session.config.keyring_backends),
         )
-    found = store.remove(place.user)
+    store.remove(place.user)
     if not there:
         session.out.warn(
             f"The keyring {title(fact.backend)} is not there; what it holds was not removed."
         )
-    return found
 
 
 def _way_to_use(keyring: str, allowed: Sequence[str]) -> str:

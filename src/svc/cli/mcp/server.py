@@ -108,15 +108,19 @@ class AgentServer:
 
     async def serve(self) -> None:
         """Answers until the client is gone."""
-        server: Server[Any] = Server(
+        server = self.make_server()
+        async with stdio_server() as (read, write):
+            await server.run(read, write, server.create_initialization_options())
+
+    def make_server(self) -> "Server[Any]":
+        """Makes what speaks the protocol, over whatever transport."""
+        return Server(
             "svc",
             version=__version__,
             instructions=_INSTRUCTIONS,
             on_list_tools=self._list,
             on_call_tool=self._call,
         )
-        async with stdio_server() as (read, write):
-            await server.run(read, write, server.create_initialization_options())
 
     async def _list(
         self, _context: _Context, _params: protocol.PaginatedRequestParams | None
@@ -257,6 +261,8 @@ class AgentServer:
             finally:
                 if child.returncode is None:
                     child.kill()
+                    with anyio.CancelScope(shield=True):
+                        await child.wait()
         code = child.returncode or 0
         if code < 0:  # it could say nothing
             how = f"The command was ended by signal {-code}"

@@ -1,4 +1,4 @@
-"""What `svc mcp` refuses before it serves; with an agent's program it is in `process/test_agents.py`."""
+"""What `svc mcp` refuses before it serves; what it serves is in `test_server.py`."""
 
 import re
 
