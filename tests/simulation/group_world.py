@@ -169,7 +169,7 @@ class SimGroupQueue:
         receipt = f"$JS.ACK.{_STREAM}.g_ci.{self._times[event]}.{seq}.{len(self.given)}.0.0"
         facts = read_facts(event.body)
         delivery = Delivery(event.body, b"", self.world.now(), facts, self.world.now())
-        headers = headers_of(delivery, _ADDRESS, "test", _KEY)
+        headers = headers_of(delivery, _ADDRESS, "test", _KEY, again=False)
         pull.messages.append(Message("", receipt, headers, event.body))
         if len(pull.messages) == pull.batch:
             self.leave(pull)

@@ -126,8 +126,12 @@ def what_others_are_told(day: Day) -> list[str]:
 def forged_with_a_receivers_password(day: Day) -> list[str]:
     """Without the key: no proof, another key's, one that was made for something else."""
     address = LogAddress.parse(day.url, "--to")
-    other = headers_of(inbound(FALSE + 1).delivery, address, "test", "logkey_" + "z" * 43)
-    true = dict(headers_of(inbound(FALSE + 2).delivery, address, "test", "logkey_" + "k" * 43))
+    other = headers_of(
+        inbound(FALSE + 1).delivery, address, "test", "logkey_" + "z" * 43, again=False
+    )
+    true = dict(
+        headers_of(inbound(FALSE + 2).delivery, address, "test", "logkey_" + "k" * 43, again=False)
+    )
     messages: list[tuple[int, dict[str, str]]] = [
         (FALSE + 3, {"Nats-Msg-Id": f"evt_{FALSE + 3}"}),
         (FALSE + 1, dict(other)),

@@ -115,7 +115,7 @@ def test_a_laptops_report_hides_nobody_elses(team: TeamCommands) -> None:
 
 def forged(number: int, header: str, value: str | None) -> tuple[bytes, dict[str, str]]:
     """A message as a receiver makes it, with one header changed or taken away after its proof."""
-    with_proof = dict(headers_of(inbound(number).delivery, ADDRESS, "test", KEY))
+    with_proof = dict(headers_of(inbound(number).delivery, ADDRESS, "test", KEY, again=False))
     if value is None:
         del with_proof[header]
     else:

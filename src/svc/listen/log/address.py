@@ -107,7 +107,7 @@ class LogAddress:
 
 
 def _host(text: str, option: str) -> BaseUrl:
-    ported = re.search(r":[0-9]{1,5}$", text) is not None and not text.endswith("]")
+    ported = re.search(r":[0-9]{1,5}$", text)
     try:
         return BaseUrl.parse(f"http://{text}" if ported else f"http://{text}:{_PORT}")
     except ConfigError:

@@ -282,7 +282,7 @@ async def ensure(
         await make_group(connection, consumer_group.mode, consumer_group.group, start)
     except SvcError as error:
         raise _build_missing(
-            connection, consumer_group, f", and it could not be made: {error.message}"
+            connection, consumer_group, f", and it could not be made: {error.message.rstrip('.')}."
         ) from error
     return await count_waiting(connection, consumer_group) or 0
 

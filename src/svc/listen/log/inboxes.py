@@ -162,10 +162,10 @@ def _may_pass(error: BaseException) -> bool:
 
 
 def _in_words(error: BaseException) -> LocalError:
-    text = error.message if isinstance(error, SvcError) else str(error)
+    text = (error.message if isinstance(error, SvcError) else str(error)).rstrip(".")
     if isinstance(error, LogRefusal) and error.number in _FULL:
         return LocalError(f"The log is full: {text}.", code="log_full")
-    return LocalError(f"The log did not take it: {text}", code="log_unavailable")
+    return LocalError(f"The log did not take it: {text}.", code="log_unavailable")
 
 
 _GROUP: Final = 256

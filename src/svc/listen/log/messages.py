@@ -38,7 +38,7 @@ _FIRST_SECONDS: Final = 60.0  # a first attempt comes sooner; half of what the l
 _MOST_LINES: Final = 60 * 1024  # in base64; the log takes headers of 64 KiB
 _MOST_TIME: Final = 253_402_300_799  # the last second that has a date
 _MOST_DIGITS: Final = 20
-_ACK_OLD, _ACK_NEW = 9, 11  # how many words the subject of a receipt has; the newer may have more
+_ACK_NEW: Final = 11  # how many words the subject of a receipt has, or more; an older one has 9
 
 
 class Unreadable(Exception):  # noqa: N818  it says what a message is
@@ -74,7 +74,7 @@ class Trust:
 
 
 def headers_of(
-    delivery: Delivery, address: LogAddress, mode: Mode, key: str, *, again: bool = False
+    delivery: Delivery, address: LogAddress, mode: Mode, key: str, *, again: bool
 ) -> LogHeaders:
     """Returns the headers of an event's message; the lines of its HTTP headers are in base64.
 
@@ -191,20 +191,14 @@ def _lines(message: Message) -> bytes:
 
 def _is_end_to_end(body: bytes, pairs: Sequence[Header], came_at: float, trust: Trust) -> bool:
     """Returns whether the service's own signature was checked here, as of when the event came."""
-    if not (trust.given or trust.known):
-        return False
     values = [value for name, value in pairs if name.lower() == _SIGNATURE]
-    if trust.given:
-        try:
-            signature.verify(body, values, trust.given, int(came_at))
-        except SignatureError as error:  # R49: what is not authentic is never forwarded
-            why = f"Its signature was not made with the given secret: {error.message}"
-            raise Unreadable(error.reason, why, by="secret") from None
-        return True
     try:
-        signature.verify(body, values, trust.known, int(came_at))
-    except SignatureError:
-        return False
+        signature.verify(body, values, trust.given or trust.known, int(came_at))
+    except SignatureError as error:
+        if not trust.given:
+            return False
+        why = f"Its signature was not made with the given secret: {error.message}"
+        raise Unreadable(error.reason, why, by="secret") from None  # R49: it is never forwarded
     return True
 
 

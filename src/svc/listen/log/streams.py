@@ -231,9 +231,7 @@ def replicas_current(info: Mapping[str, Any]) -> tuple[int, int]:
 
 def moment(text: str) -> float:
     """Reads a time of the log, which may have nanoseconds, as unix seconds."""
-    whole, point, rest = text.removesuffix("Z").partition(".")
-    fraction = f".{rest[:6].ljust(6, '0')}" if point else ""
-    return datetime.fromisoformat(f"{whole}{fraction}+00:00").timestamp()
+    return datetime.fromisoformat(text).timestamp()
 
 
 @dataclass(frozen=True, slots=True)
@@ -269,19 +267,17 @@ async def find_start(connection: LogConnection, mode: Mode, position: Position) 
     """
     info = await stream_info(connection, mode)
     state, made = info["state"], str(info["created"])
-    first, last = int(state["first_seq"]), int(state["last_seq"])
+    first, last = max(int(state["first_seq"]), 1), int(state["last_seq"])
     whole = int(state["messages"])
-    first = max(first, 1)
     if position.seq == 0 and not position.event_id:
         return Start(first, made, whole, last)
     its, _, event_id = position.event_id.partition(" ")
     same = its == made
     if same and position.seq < first:
         return Start(first, made, whole, last, missed=first - position.seq - 1)
-    if same and position.seq <= last:
-        there = await event_at(connection, mode, position.seq) if position.seq else event_id
-        if there == event_id:
-            return Start(position.seq + 1, made, last - position.seq, last)
+    there = same and position.seq <= last and await event_at(connection, mode, position.seq)
+    if there == event_id:
+        return Start(position.seq + 1, made, last - position.seq, last)
     return Start(first, made, whole, last, other=True, gone=max(position.seq - last, 0))
 
 

@@ -10,8 +10,9 @@ from typing import Any, cast
 
 import pytest
 
+from support.serving import QuietHandler, serving
 from support.suite.golden import hold_golden
-from svc.errors import SvcError
+from svc.errors import ConfigError, SvcError
 from svc.listen.log import checks
 from svc.listen.log.checks import Remark
 
@@ -80,6 +81,31 @@ def refusals(found: list[Remark]) -> Iterator[str]:
             checks.refuse(one, "--to")
         except SvcError as error:
             yield f"{error.code} {error.param} {error.message} | {error.hint}"
+
+
+def test_a_server_is_asked_by_its_monitoring_address_whatever_the_proxy(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """What answers something else there is told as none; as it says nothing, it syncs nothing."""
+    monkeypatch.setenv("http_proxy", "http://127.0.0.1:1")
+    told = [
+        b'{"server_id": "a", "version": "2.12.3", "jetstream": {"config": {"sync_always": true}}}'
+    ]
+    told += [b"[]", b"{"]
+
+    class Monitor(QuietHandler):
+        def get(self) -> None:
+            assert self.path == "/varz"
+            self.answer(200, told[0])
+
+    with serving(Monitor) as origin:
+        assert checks.sync([f"{origin}/"], 1) == Remark("sync", "ok", "sync_interval: always")
+        told.pop(0)
+        assert checks.sync([origin], 1).name == "version"
+        told.pop(0)
+        with pytest.raises(ConfigError, match=f"monitoring address {origin} does not") as caught:
+            checks.sync([origin], 1)
+    assert (caught.value.code, caught.value.param) == ("log_monitor_unreachable", "--log-monitor")
 
 
 def test_each_state_of_a_log_is_told_as_agreed(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from svc.errors import AuthError
 from svc.listen.log import client as module
 from svc.listen.log.address import LogAddress
 from svc.listen.log.client import LogClient, LogLoop
@@ -34,7 +35,7 @@ def test_limit_holds_where_a_fake_opening_swallows_its_cancellation() -> None:
     assert caught.value.retryable
 
 
-INFO = {"server_id": "a", "version": "2.11.0", "proto": 1, "headers": True, "max_payload": 1 << 20}
+INFO = {"server_id": "a", "version": "2.11.0", "proto": 1, "headers": True, "max_payload": 1 << 21}
 
 
 class SlowServer:
@@ -95,13 +96,15 @@ def test_a_late_pong_ends_neither_reading_nor_the_silence(
 class AnsweringServer:
     """As much of a server as a client asks for a page: it sends `answers`, one after the other.
 
-    A number among them is a pause in seconds; None has it hang up.
+    A number among them is a pause in seconds; None has it hang up. `greeted` counts its clients.
     """
 
     def __init__(self, *answers: bytes | float | None) -> None:
         self._answers = answers
+        self.greeted = 0
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.greeted += 1
         writer.write(b"INFO " + json.dumps(INFO).encode() + b"\r\n")
         number = b""
         while line := await reader.readline():
@@ -120,6 +123,8 @@ class AnsweringServer:
                 await asyncio.sleep(one)
             elif one is None:
                 return False
+            elif one.startswith(b"-ERR"):
+                writer.write(one)
             else:
                 head, body = one.split(b"\r\n\r\n")
                 sizes = (len(head) + 4, len(head) + 4 + len(body))
@@ -175,6 +180,84 @@ def test_answers_are_not_waited_for_once_the_connection_has_ended() -> None:
     with pytest.raises(LogDown, match="the connection is closed"):
         asked(STORED, 0.05, None, seconds=60.0)
     assert time.monotonic() - started < 30
+
+
+def test_a_right_that_lacks_is_told_to_whoever_waits_for_the_answer() -> None:
+    """At once, and with the name as it was asked for: a server tells it in lower case, or aside."""
+    refused = b"-ERR 'Permissions Violation for Publish to \"%s\"'\r\n"
+    with pytest.raises(AuthError, match="its user anna publish to a") as caught:
+        asked(refused % b"b", refused % b"A", seconds=60.0)
+    assert caught.value.code == "log_right_missing"
+    with pytest.raises(LogDown, match="did not answer in time"):
+        asked(refused % b"b", seconds=0.1)
+
+
+@pytest.mark.parametrize(
+    ("said", "code", "words"),
+    [
+        (["Authorization Violation"], "log_credentials_refused", "its user anna: .* are not taken"),
+        (["User Authentication Expired"], "log_credentials_refused", "have expired"),
+        (["Authorization Violation", "odd"], "log_credentials_refused", "are not taken"),
+        (
+            ["Authentication Timeout"],
+            "log_unavailable",
+            "cannot be reached: Authentication Timeout",
+        ),
+        (["first", "second"], "log_unavailable", "cannot be reached: second"),
+        ([], "log_unavailable", "it does not answer"),
+    ],
+)
+def test_a_log_that_is_not_reached_is_told_by_the_last_word_of_a_server(
+    said: list[str], code: str, words: str
+) -> None:
+    """But of a stranger it says so, whatever comes after that."""
+
+    async def play() -> None:
+        client = LogClient(
+            LogAddress.parse("nats://127.0.0.1:1/shop", "--from"),
+            Credentials.parse("anna:pw", "test"),
+            None,
+        )
+        for one in said:
+            await client._errors(Exception(f"nats: {one}"))
+        await client.get_ready(0)
+
+    with pytest.raises((AuthError, LogDown), match=words) as caught:
+        asyncio.run(play())
+    assert caught.value.code == code
+
+
+def test_each_loss_and_return_is_told_once_and_the_next_server_is_tried_first() -> None:
+    """Servers that do not answer are passed over; nothing is told of what was closed on purpose."""
+    states: list[str | None] = []
+    first, second = AnsweringServer(None), AnsweringServer(STORED, END)
+
+    async def play() -> int:
+        async with (
+            await asyncio.start_server(first.serve, "127.0.0.1", 0) as one,
+            await asyncio.start_server(second.serve, "127.0.0.1", 0) as other,
+        ):
+            ports = [1, *(it.sockets[0].getsockname()[1] for it in (one, other))]
+            hosts = ",".join(f"127.0.0.1:{port}" for port in ports)
+            address = LogAddress.parse(f"nats://{hosts}/shop", "--from")
+            client = LogClient(address, Credentials.parse("anna:pw", "test"), None)
+            client.on_state_change = states.append
+            with pytest.raises(LogDown, match="the connection is closed"):
+                await client.gather("a", b"{}", 5, most=9)
+            assert not client.is_connected
+            assert len(await client.gather("a", b"{}", 5, most=9)) == 2
+            assert (client.is_connected, client.version) == (True, "2.11.0")
+            assert client.max_payload == INFO["max_payload"]
+            await client.close()
+            return client.generation
+
+    with asyncio.Runner(loop_factory=LogLoop) as runner:
+        assert runner.run(play()) == 2
+    lost, back = states
+    assert lost is not None
+    assert "cannot be reached" in lost
+    assert back is None
+    assert (first.greeted, second.greeted) == (1, 1)
 
 
 def test_a_state_without_a_leader_is_asked_for_again_within_the_time_of_a_call(
