@@ -21,6 +21,22 @@ _ATTRIBUTES: Final = frozenset(
     "selected spellcheck src tabindex target title type value".split()
 )
 _REFERENCES: Final = ("for", "form", "aria-describedby", "aria-labelledby", "aria-controls")
+# What such an attribute may say; a browser passes over anything else, and the part is another one.
+_VALUES: Final = {
+    "aria-current": "page true",
+    "aria-hidden": "true",
+    "aria-invalid": "true",
+    "aria-live": "polite",
+    "autocapitalize": "characters",
+    "autocomplete": "off cc-number cc-exp cc-csc",
+    "inputmode": "numeric",
+    "method": "post",
+    "rel": "icon next stylesheet",
+    "role": "alert group search status",
+    "spellcheck": "false",
+    "tabindex": "0 -1",
+    "type": "checkbox hidden image/svg+xml radio search submit text",
+}
 # They look like all.
 _PLAIN: Final = frozenset("headers home order payload processing raw test".split())
 
@@ -29,6 +45,16 @@ _PLAIN: Final = frozenset("headers home order payload processing raw test".split
 def _styled(folder: str) -> frozenset[str]:
     text = (_ROOT / folder / "style.css").read_text(encoding="utf-8")
     return frozenset(re.findall(r"\.([a-z][\w-]*)", text)) | _PLAIN
+
+
+@cache
+def _asked_for(folder: str) -> frozenset[str]:
+    """The ids that the stylesheet or a script of these pages looks for."""
+    style = (_ROOT / folder / "style.css").read_text(encoding="utf-8")
+    scripts = [path.read_text(encoding="utf-8") for path in (_ROOT / folder).glob("*.js")]
+    return frozenset(
+        re.findall(r"#([a-z][\w-]*)", style) + re.findall(r'"#?([a-z][\w-]*)', "".join(scripts))
+    )
 
 
 class _PageReader(HTMLParser):
@@ -50,12 +76,15 @@ class _PageReader(HTMLParser):
                 self.ids += words
             elif name in _REFERENCES:
                 self.meant.update(words)
+            elif name in _VALUES:
+                assert value in _VALUES[name].split(), f"{name} is never {value}"
 
 
 def hold_page(body: str, folder: str) -> None:
     """Fails where a page has what browsers do not know, or names what is not there.
 
-    `folder` has its stylesheet: a class that this does not know leaves a part to stand as it may.
+    `folder` has its stylesheet: a class that this does not know leaves a part to stand as it may. An
+    id is there for somebody: a label, another part, the stylesheet or a script.
     """
     if not body.startswith("<!doctype html>"):
         return
@@ -63,3 +92,7 @@ def hold_page(body: str, folder: str) -> None:
     reader.feed(body)
     assert len(reader.ids) == len(set(reader.ids)), reader.ids
     assert reader.meant <= set(reader.ids), reader.meant - set(reader.ids)
+    # Of the forms of all ways to pay that of the card has a button elsewhere.
+    needless = {one for one in reader.ids if not one.startswith("pay-")}
+    needless -= reader.meant | _asked_for(folder)
+    assert not needless, needless

@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     import h11
 
 _STATUS_LINE: Final = re.compile(rb"HTTP/1\.1 ([2-5][0-9]{2})(?: [\t\x20-\x7e\x80-\xff]*)?\r\n")
-_OTHER_FRAMING: Final = frozenset((b"transfer-encoding", b"upgrade"))
 _KEPT_OPEN: Final = b"keep-alive"
 # Errors of h11 by their first word, where it speaks of its own states.
 _PLAINER: Final = {
     "peer": "the connection was closed before a whole answer",
+    "can't": "the connection was closed before a whole answer",
     "Received": "the answer asks for another protocol (101)",
 }
 _WITHOUT_BODY: Final = (b"204", b"304")
@@ -118,7 +118,7 @@ class AnswerReader:
             raise UnreadableAnswer(why) from None
 
     def _take(self, event: object) -> None:
-        from h11 import Data, InformationalResponse, Response
+        from h11 import Data, Response
 
         if isinstance(event, Response):
             self._status = event.status_code
@@ -128,15 +128,13 @@ class AnswerReader:
                 self._body += event.data[: KEPT_BYTES - len(self._body)]
             if self._count > BODY_MAX:
                 raise UnreadableAnswer("the answer is over 1 MiB")
-        elif not isinstance(event, InformationalResponse):
-            raise UnreadableAnswer("the connection was closed in mid-answer")
 
     def _read_whole(self, wire: "h11.Connection") -> TargetAnswer:
         from h11 import DONE
 
         done = wire.our_state is DONE and wire.their_state is DONE
-        clean = done and not wire.trailing_data[0]
-        return TargetAnswer(self._status, bytes(self._body), reusable=clean)
+        clean = wire.trailing_data == (b"", False)  # nothing behind it, nor the end
+        return TargetAnswer(self._status, bytes(self._body), reusable=done and clean)
 
 
 @lru_cache(maxsize=16)  # a target's heads are the same until its clock says another second
@@ -146,4 +144,4 @@ def _parse_length(head: bytes) -> int | None:
     if plain is None or plain.line[0] in _WITHOUT_BODY:  # whatever length they announce
         return None
     kept = all(one.lower() == _KEPT_OPEN for one in plain.fields.get(b"connection", ()))
-    return plain.length if kept and _OTHER_FRAMING.isdisjoint(plain.fields) else None
+    return plain.length if kept and b"transfer-encoding" not in plain.fields else None

@@ -75,11 +75,9 @@ class InspectorApp:
     feed: Feed
     again: Replayer
     clock: Clock
-    _sent: int = field(default=0, init=False)
-    _said: dict[int, tuple[str, str]] = field(init=False, default_factory=dict)
-    _thread: ThreadPoolExecutor = field(
-        init=False, default_factory=partial(ThreadPoolExecutor, 1, "inspector")
-    )
+    _sent: int = 0
+    _said: dict[int, tuple[str, str]] = field(default_factory=dict)
+    _thread: ThreadPoolExecutor = field(default_factory=partial(ThreadPoolExecutor, 1, "inspector"))
 
     async def respond(self, request: Request, path: str) -> Response:
         """Answers one request for a path behind the token.
@@ -99,7 +97,7 @@ class InspectorApp:
 
     def close(self) -> None:
         """Ends the thread once it has finished its present work."""
-        self._thread.shutdown(cancel_futures=True)
+        self._thread.shutdown()
 
     async def _route(self, request: Request, path: list[str], query: str) -> Response:
         match (request.method, path):
@@ -193,7 +191,6 @@ class InspectorApp:
         before = await self._on_thread(lambda: self.again.begin(whole, targets))
         replies = await self.again.send(whole, targets, headers, before)
         await self._on_thread(lambda: self.again.note(whole, targets, replies, started))
-        self.feed.notify()
         there = ListFilter.parse(query).query()
         number = self._keep_news(event_id, targets, replies)
         sent = f"{there}{'&' if there else '?'}sent={number}"
@@ -304,9 +301,8 @@ class Inspector:
         self._clock = clock
         self._times = Times(utc=utc)
         self._feed = Feed()
-        self._pages: InspectorApp | None = None
         self._serving = ServerState()
-        self._server: asyncio.Server | None = None
+        self._started: tuple[asyncio.Server, InspectorApp] | None = None
 
     @property
     def url(self) -> str:
@@ -322,41 +318,35 @@ class Inspector:
         described = " · ".join(again.plan.routes.describe_routes())
         way = f"Forwarding {described}" if described else "No target: deliveries are kept"
         frame = PageFrame(f"/{self._token}/", self._mode, way, self._times)
-        self._pages = InspectorApp(frame, self.catalogue, self._feed, again, self._clock)
+        pages = InspectorApp(frame, self.catalogue, self._feed, again, self._clock)
         # Nothing of uvicorn is printed, and no signal is its own.
-        log = logging.getLogger("uvicorn")
-        log.addHandler(logging.NullHandler())
-        log.propagate = False
+        logging.getLogger("uvicorn").addHandler(logging.NullHandler())
         config = uvicorn.Config(
-            GuardedPages(self._token, self._port, self._pages.respond),
+            GuardedPages(self._token, self._port, pages.respond),
             http=PageConnection,
             ws="none",
-            lifespan="off",
-            interface="asgi3",
-            access_log=False,
             log_config=None,
-            server_header=False,
-            date_header=False,
             proxy_headers=False,
             h11_max_incomplete_event_size=HEAD_MAX,
         )
         config.load()
         loop = asyncio.get_running_loop()
-        self._server = await loop.create_server(
+        server = await loop.create_server(
             lambda: PageConnection(config, self._serving, {}), sock=self._bound
         )
+        self._started = server, pages
 
     async def close(self) -> None:
         """Ends every connection without waiting for other processes (promise R78)."""
+        if self._started is None:
+            return
+        server, pages = self._started
         self.catalogue.shorten_timeout(_SECONDS_TO_END)
-        if self._server is not None:
-            self._server.close()
+        server.close()
         for one in tuple(self._serving.connections):
             one.transport.abort()
         tasks = tuple(self._serving.tasks)
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
-        self._feed.close()
-        if self._pages is not None:
-            await asyncio.get_running_loop().run_in_executor(None, self._pages.close)
+        await asyncio.get_running_loop().run_in_executor(None, pages.close)

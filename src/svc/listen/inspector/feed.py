@@ -47,7 +47,7 @@ class Feed:
         self._turned_away: deque[TurnedAway] = deque(maxlen=_KEPT)
         self._watchers: set[Push] = set()
         self._timer: asyncio.TimerHandle | None = None
-        self._beat: asyncio.TimerHandle | None = None
+        self._beats = False
         self._news = False
 
     def emit(self, record: ListenerRecord) -> None:
@@ -62,11 +62,7 @@ class Feed:
                 pass
             case _:
                 return
-        self.notify()
-
-    def notify(self) -> None:
-        """Notifies all watchers soon, together with changes until then."""
-        if self._watchers and not self._news:
+        if not self._news:  # all watchers hear soon, together of what changes until then
             self._news = True
             self._schedule(_SOON_SECONDS)
 
@@ -85,23 +81,14 @@ class Feed:
             return False
         self._watchers.add(push)
         push(self._message())
-        if self._beat is None:
+        if not self._beats:
+            self._beats = True
             self._beat_later()
         return True
 
     def leave(self, push: Push) -> None:
         """Removes a watcher."""
         self._watchers.discard(push)
-        if not self._watchers:
-            self.close()
-
-    def close(self) -> None:
-        """Ends all timers."""
-        for timer in (self._timer, self._beat):
-            if timer is not None:
-                timer.cancel()
-        self._timer = self._beat = None
-        self._news = False
 
     def _schedule(self, seconds: float) -> None:
         if self._timer is not None:
@@ -109,14 +96,13 @@ class Feed:
         self._timer = asyncio.get_running_loop().call_later(seconds, own(self._flush))
 
     def _flush(self) -> None:
-        self._timer = None
         fresh, self._news = self._news, False
         self._push(self._message())
         if fresh:
             self._schedule(_ECHO_SECONDS)
 
     def _beat_later(self) -> None:
-        self._beat = asyncio.get_running_loop().call_later(_BEAT_SECONDS, own(self._show_life))
+        asyncio.get_running_loop().call_later(_BEAT_SECONDS, own(self._show_life))
 
     def _show_life(self) -> None:
         """Sends a comment, by which a connection that is gone is noticed."""

@@ -40,7 +40,7 @@ def deliveries(
     return el(
         "section",
         el("h2", "Deliveries", id="list-title"),
-        el("p", f"Times in {frame.times.zone(now)}", id="zone", class_="hint"),
+        el("p", f"Times in {frame.times.zone(now)}", class_="hint"),
         # Folded away where there is little room; the script does that first.
         el("details", el("summary", "Filter"), _form(frame, wanted), id="fold", open=True),
         el("p", id="news", class_="hint", role="status", aria_live="polite"),

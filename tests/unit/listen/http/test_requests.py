@@ -3,11 +3,19 @@
 from contextlib import suppress
 
 import h11
+import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from support.suite.drawing import examples
-from svc.listen.http.requests import HttpHead, HttpRequest, Refused, RequestReader, parse_quick_head
+from svc.listen.http.requests import (
+    HttpHead,
+    HttpRequest,
+    Refused,
+    RequestReader,
+    build_closing_answer,
+    parse_quick_head,
+)
 
 NAMES = st.sampled_from(
     ["Host", "host", "Content-Length", "Transfer-Encoding", "X-A", "Expect", "Connection", "a", "é"]
@@ -114,12 +122,102 @@ def test_quick_lane_agrees_with_h11(
     assert data[offset : offset + length] == whole
 
 
-def test_quick_lane_takes_the_usual_delivery() -> None:
-    """The requests that the service sends do not need the slow lane."""
-    data = b"POST /hook/1 HTTP/1.1\r\nHost: localhost:1\r\nContent-Length: 2\r\nX: y\r\n\r\n{}"
-    quick = parse_quick_head(data)
-    assert quick is not None
-    assert quick[1:] == (2, len(data) - 2)
+LINE = b"POST / HTTP/1.1\r\n"
+HOST = b"Host: a\r\n"
+SLOW = b"TE: x\r\n"  # a field that only h11 reads
+LIMIT = 200
+
+
+def padded(size: int, *lines: bytes) -> bytes:
+    """A head of so many bytes."""
+    start = b"".join((LINE, HOST, *lines))
+    return start + b"A: " + b"x" * (size - len(start) - 7) + b"\r\n\r\n"
+
+
+def sized(lines: bytes, size: int) -> bytes:
+    return LINE + HOST + lines + b"Content-Length: %d\r\n\r\n" % size
+
+
+def chunked(size: int, *lines: bytes) -> bytes:
+    head = b"".join((LINE, HOST, *lines, b"Transfer-Encoding: chunked\r\n\r\n"))
+    return head + b"%x\r\n%s\r\n0\r\n\r\n" % (size, b"x" * size)
+
+
+@pytest.mark.parametrize(
+    ("data", "expected"),
+    [
+        (LINE + HOST + b"\r\n", b""),
+        (sized(b"", 2) + b"xx", b"xx"),
+        (sized(SLOW, 2) + b"xx", b"xx"),
+        (chunked(2), b"xx"),
+        (padded(LIMIT), b""),
+        (padded(LIMIT + 1), 431),
+        (padded(LIMIT, SLOW), b""),
+        (padded(LIMIT + 1, SLOW), 431),
+        (padded(LIMIT + 4)[:-4], None),
+        (padded(LIMIT + 5)[:-4], 431),
+        (sized(b"", 10) + b"x" * 10, b"x" * 10),
+        (sized(b"", 11), 413),
+        (sized(SLOW, 10) + b"x" * 10, b"x" * 10),
+        (sized(SLOW, 11), 413),
+        (chunked(10), b"x" * 10),
+        (chunked(11), 413),
+        (chunked(0, b"Content-Length: 0\r\n"), 400),  # smuggling
+        (sized(b"Content-Length: 0\r\n", 0), 400),
+        (sized(b"content-length: 0\r\n", 0), 400),
+        (LINE + b"\r\n", 400),
+        (LINE + HOST + HOST + b"\r\n", 400),
+        (b"GET nowhere\r\n\r\n", 400),
+        (sized(b"Refused: 1\r\n", 2), 403),
+        (sized(SLOW + b"Refused: 1\r\n", 2), 403),
+        (sized(b"", 2) + b"x", None),
+        (sized(SLOW, 2) + b"x", None),
+    ],
+)
+def test_request_is_read_within_its_limits(data: bytes, expected: bytes | int | None) -> None:
+    """R57: 200 bytes of head and 10 of body here, by either path; what is not whole yet waits."""
+
+    def check(head: HttpHead) -> None:
+        if head.values(b"refused"):
+            raise Refused(403)
+
+    for pieces in ([data], [data[at : at + 1] for at in range(len(data))]):
+        reader = RequestReader(check, LIMIT, 10)
+        before, found = reader.started, outcome(reader, pieces)
+        # What passed the check is told with its refusal.
+        assert found == ((expected, expected == 413) if isinstance(expected, int) else expected)
+        assert (before, reader.started or found is not None) == (False, True)
+        if found is None:
+            assert reader.in_body == (b"\r\n\r\n" in data)
+
+
+def outcome(reader: RequestReader, pieces: list[bytes]) -> bytes | tuple[int, bool] | None:
+    """The body of the request, or its refusal and whether that names a head."""
+    try:
+        for piece in pieces:
+            if (request := reader.feed(piece)) is not None:
+                return request.body
+    except Refused as refusal:
+        return refusal.status, refusal.head is not None
+    return None
+
+
+@pytest.mark.parametrize(
+    "lines", [b"", SLOW, b"Expect: 100-continue\r\n", b"Connection: close\r\n"]
+)
+def test_answer_is_an_empty_one(lines: bytes) -> None:
+    """After it the connection carries on, unless the sender said otherwise; 100 goes before it."""
+    reader = RequestReader(allow, LIMIT, 10)
+    assert reader.feed(sized(lines, 2)) is None
+    asks = b"HTTP/1.1 100 \r\n\r\n" if b"100" in lines else b""
+    assert (reader.to_send(), reader.to_send()) == (asks, b"")
+    assert reader.feed(b"xx") is not None
+    said = b"Connection: close\r\n" if b"close" in lines else b""
+    whole = b"HTTP/1.1 503 Service Unavailable\r\n%sContent-Length: 0\r\n\r\n"
+    sent, carries_on = reader.answer(503)
+    assert sorted(sent.split(b"\r\n")) == sorted((whole % said).split(b"\r\n"))
+    assert carries_on is (b"close" not in lines)
+    assert build_closing_answer(503) == whole % b"Connection: close\r\n"
 
 
 @settings(max_examples=examples(3))

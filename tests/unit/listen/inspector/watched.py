@@ -1,5 +1,7 @@
 """A listener in a thread with its inspector, and a browser that sends what browsers send."""
 
+import json
+import socket
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
@@ -121,6 +123,21 @@ class WatchedListener(RunningListener):
     def get(self, path: str = "", **headers: str) -> InspectorAnswer:
         """One page, by its path below the token."""
         return self.call("GET", self.root + path, **headers)
+
+    def visitor(self) -> socket.socket:
+        """A connection to the page that says nothing yet."""
+        return socket.create_connection(("127.0.0.1", self.page_port), 60)
+
+    @contextmanager
+    def watcher(self) -> Iterator[Iterator[dict[str, int]]]:
+        """Watches as an open page does, from its first news on; gives those that follow."""
+        with self.visitor() as peer, peer.makefile("rb") as stream:
+            head = f"GET {self.root}changes HTTP/1.1\r\nHost: 127.0.0.1:{self.page_port}\r\n\r\n"
+            peer.sendall(head.encode())
+            assert b"text/event-stream" in b"".join(iter(stream.readline, b"\r\n"))
+            said = (json.loads(line[6:]) for line in stream if line.startswith(b"data: "))
+            assert next(said) == {"received": 0, "rejected": 0}
+            yield said
 
     def submit(self, path: str, **fields: str) -> InspectorAnswer:
         """Sends a form as a browser does from our own page."""
