@@ -66,11 +66,13 @@ class VirtualClock:
     that the API shows for it, and parts of a second only say how long to wait really.
     """
 
+    _mode: ClockMode
+    _offset: int
+    _now: int
+
     def __init__(self, real: Clock) -> None:
         self._real = real
-        self._mode: ClockMode = "realtime"
-        self._offset = 0
-        self._now = self._read_real()
+        self.restart()
 
     @property
     def mode(self) -> ClockMode:
@@ -88,18 +90,15 @@ class VirtualClock:
     def _read_exact(self) -> int:
         if self._mode == "realtime":
             ahead = self._read_real() + self._offset
-            if ahead < self._now:  # the real clock was set back: go on from here
-                self._offset += self._now - ahead
-            else:
-                self._now = ahead
+            self._now = max(self._now, ahead)
+            self._offset += self._now - ahead  # the real clock was set back: go on from here
         return self._now
 
     def move_to(self, moment: int) -> None:
         """Goes forward to a moment; a moment that has passed changes nothing."""
-        ahead = moment - self._read_exact()
-        if ahead > 0:
-            self._now = moment
-            self._offset += ahead
+        before = self._read_exact()
+        self._now = max(before, moment)
+        self._offset += self._now - before
 
     def switch(self, mode: ClockMode) -> None:
         """Freezes the clock where it is, or lets it run on from there."""

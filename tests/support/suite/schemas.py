@@ -34,12 +34,12 @@ def _copy(connection: sqlite3.Connection, steps: tuple[tuple[str, ...], ...]) ->
     _fill("state", connection, lambda first: migrate(first, steps))
 
 
-def _copy_sandbox(db: sqlite3.Connection, path: str, busy_ms: int) -> None:
+def _copy_sandbox(db: sqlite3.Connection, path: str) -> None:
     if path != MEMORY:
-        set_up(db, path, busy_ms)
+        set_up(db, path)
         return
     db.execute("PRAGMA temp_store = MEMORY")
-    _fill("sandbox", db, lambda first: set_up(first, path, busy_ms))
+    _fill("sandbox", db, lambda first: set_up(first, path))
 
 
 def _fill(

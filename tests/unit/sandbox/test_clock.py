@@ -1,12 +1,14 @@
 """The sandbox's clock: it stands, runs, is set, and never goes back."""
 
 from collections.abc import Callable
+from contextlib import nullcontext
+from typing import Any
 
 import pytest
 
 from support.clocks import ManualClock
 from support.sandbox_calls import START, AsgiSandbox
-from svc.sandbox.clock import VirtualClock, micros, parse
+from svc.sandbox.clock import LAST, VirtualClock, micros, moment, parse, text_of
 from unit.sandbox.diary import Diary, plan
 from unit.sandbox.lab import Lab
 
@@ -63,6 +65,36 @@ def test_a_wait_is_as_long_as_the_moment_is_away() -> None:
     assert [clock.seconds_until(moment) for moment in moments] == [0.0, 0.0, None]
 
 
+@pytest.mark.parametrize(
+    ("changes", "fits"),
+    [
+        ({}, True),
+        ({"now": 0}, True),
+        ({"now": LAST}, True),
+        ({"offset": LAST - 5 * SECOND}, True),
+        ({"offset": LAST - 5 * SECOND + 1}, False),
+        ({"offset": LAST, "mode": "frozen"}, True),
+        ({"now": -1}, False),
+        ({"now": LAST + 1}, False),
+        ({"now": 7.0}, False),
+        ({"offset": 7.0}, False),
+        ({"offset": None, "mode": "frozen"}, False),
+        ({"mode": "sideways"}, False),
+    ],
+)
+def test_saved_clock_is_taken_up_where_it_has_a_date(changes: dict[str, Any], fits: bool) -> None:
+    """A new one has no distance; the last moment is the end of the year 9999."""
+    assert text_of(LAST) == "9999-12-31T23:59:59Z"
+    with pytest.raises(OverflowError):
+        moment(LAST + 1)
+    clock = VirtualClock(ManualClock(5.0))
+    saved = clock.dump()
+    assert saved == {"mode": "realtime", "offset": 0, "now": 5 * SECOND}
+    with nullcontext() if fits else pytest.raises(ValueError):
+        clock.load({**saved, **changes})
+    assert clock.position == tuple({**saved, **(changes if fits else {})}.values())
+
+
 async def test_clock_set_forward_runs_the_jobs_on_the_way(lab: Lab, diary: Diary) -> None:
     """Freezing at a later moment lands on it exactly and skips no job."""
     async with lab.running(frozen=False) as engine:
@@ -109,6 +141,21 @@ def test_capture_at_the_expiry_is_refused_before_anything_has_run(sandbox: AsgiS
     sandbox.clock.advance(7 * DAY)
     refused = sandbox.post(f"/v1/orders/{held['order']}/capture")
     assert (refused.code, "expired" in refused.json["message"]) == ("order_unexpected_state", True)
+
+
+def test_evidence_is_late_at_the_moment_that_is_shown(sandbox: AsgiSandbox) -> None:
+    """R131: at `evidence_due_by` the dispute takes no answer, before anything has run as after."""
+    asked = {"payment": sandbox.paid()["id"], "evidence_due_by": "2026-10-03T12:00:00Z"}
+    dispute = sandbox.control("/disputes", asked).json
+    path, draft = f"/v1/disputes/{dispute['id']}", {"evidence": {"receipt": "r"}}
+    sandbox.clock.advance(2 * DAY + 3 * 3600 - 1)
+    assert sandbox.post(path, draft).status == 200
+    sandbox.clock.advance(1)
+    for refused in (sandbox.post(path, draft), sandbox.post(f"{path}/accept")):
+        assert (refused.code, "passed" in refused.json["message"]) == (
+            "dispute_unexpected_state",
+            True,
+        )
 
 
 def test_payout_is_paid_at_the_arrival_that_is_shown(between: AsgiSandbox) -> None:

@@ -5,7 +5,6 @@ takes the request through the checks (`svc help assumptions`: Order of checks), 
 and runs the noun's step of `resources` in a transaction of the engine. Each request is logged.
 """
 
-import math
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -38,6 +37,7 @@ from svc.sandbox.store.documents import KnownDoc, compact
 from svc.sandbox.store.transaction import Transaction
 from svc.service.facts import (
     IDEMPOTENCY_HEADER,
+    NEWEST_VERSION,
     NOUNS,
     REPLAYED_HEADER,
     REQUEST_ID_HEADER,
@@ -128,9 +128,8 @@ class RateLimit:
         tokens = min(rate, tokens + (now - counted) * rate)
         if tokens < 1:
             self._buckets[mode] = (tokens, now)
-            headers = {"Retry-After": str(max(1, math.ceil((1 - tokens) / rate)))}
-            message = "Too many requests; wait a moment."
-            raise Problem(429, "rate_limit", message, headers=headers)
+            message = "Too many requests; wait a moment."  # for less than a second
+            raise Problem(429, "rate_limit", message, headers={"Retry-After": "1"})
         self._buckets[mode] = (tokens - 1, now)
 
 
@@ -149,13 +148,13 @@ class RequestContext:
     idempotency_key: str | None  # the header of a POST; on a GET it is ignored
     write: Callable[[LoggedRequest], None]
     world: str  # in which it came: a reset may come before the answer does
-    mode: str = "test"
+    mode: str = field(init=False)  # that of its key
 
     @property
     def version(self) -> str:
         """The version in use: the header's if it is one, else the account's."""
         wanted = self.entry.version
-        return wanted if wanted in VERSIONS else self.settings["pinned_version"] or VERSIONS[-1]
+        return wanted if wanted in VERSIONS else self.settings["pinned_version"] or NEWEST_VERSION
 
 
 @dataclass(slots=True)
@@ -193,7 +192,7 @@ class Api:
     def refuse(self, problem: Problem, _: AsgiRequest | None = None) -> HttpReply:
         """The answer to a request that fails before the API's checks, with the usual headers."""
         identity = self.engine.request_id()
-        version = self.engine.settings.current["pinned_version"] or VERSIONS[-1]
+        version = self.engine.settings.current["pinned_version"] or NEWEST_VERSION
         return refusal(problem, identity).with_headers(
             (REQUEST_ID_HEADER, identity), (VERSION_HEADER, str(version))
         )
@@ -310,4 +309,4 @@ def _check_version(wanted: str | None) -> None:
 def _pin(tx: Transaction) -> None:
     """Pins the account to the newest version at its first request (spec: Versioning)."""
     if tx.settings["pinned_version"] is None:
-        tx.update_settings({"pinned_version": VERSIONS[-1]})
+        tx.update_settings({"pinned_version": NEWEST_VERSION})

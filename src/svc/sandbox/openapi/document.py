@@ -41,6 +41,7 @@ from svc.service.facts import (
     ID_PREFIXES,
     IDEMPOTENCY_HEADER,
     LIMIT_MAX,
+    NEWEST_VERSION,
     NOUNS,
     REPLAYED_HEADER,
     REQUEST_ID_HEADER,
@@ -150,7 +151,7 @@ def document(operations: Iterable[ApiOperation] = OPERATIONS) -> Doc:
         "openapi": "3.1.0",
         "info": {
             "title": "Cross-border order service (sandbox)",
-            "version": VERSIONS[-1],
+            "version": NEWEST_VERSION,
             "description": _ABOUT,
         },
         "servers": [{"url": "/"}],

@@ -123,18 +123,14 @@ def _check_tree(tree: DecodedTree) -> None:
     """Refuses deep nesting and lone surrogates, which no UTF-8 answer could show."""
     level: list[Any] = [tree]
     for _ in range(DEPTH_MAX):
-        deeper: list[Any] = []
+        inside: list[Any] = []
         for value in level:
-            if isinstance(value, dict):
-                deeper += value.keys()
-                deeper += value.values()
-            elif isinstance(value, list):
-                deeper += value
-            elif isinstance(value, str) and _SURROGATE.search(value):
-                raise body_invalid("The JSON body contains half of a surrogate pair.")
-        if not deeper:
+            inside += [*value, *value.values()] if isinstance(value, dict) else value
+        if any(isinstance(value, str) and _SURROGATE.search(value) for value in inside):
+            raise body_invalid("The JSON body contains half of a surrogate pair.")
+        level = [value for value in inside if isinstance(value, dict | list)]
+        if not level:
             return
-        level = deeper
     raise body_invalid(f"The JSON body is nested more than {DEPTH_MAX} levels deep.")
 
 

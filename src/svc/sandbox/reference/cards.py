@@ -29,7 +29,7 @@ HARD_DECLINES: Final = frozenset(
 )
 
 _NUMBER_LENGTHS: Final = range(13, 20)
-_FOUR_DIGIT_YEAR: Final = 1000
+_CENTURY: Final = 100
 _LAST_MONTH: Final = 12
 
 
@@ -123,14 +123,14 @@ class CardProfile:
 def assess(number: str, exp_month: int, exp_year: int, cvc: str, today: date) -> CardProfile:
     """Returns what happens when a card is used today (assumptions: Card behaviour).
 
-    `number` may hold spaces or hyphens. A year below 100 is of this century. Checks go in the
-    order number, expiry, CVC; a card is good to the end of its month.
+    `number` may hold spaces or hyphens. Checks go in the order number, expiry, CVC; a card is good
+    to the end of its month.
     """
     digits = _digits(number)
     brand = _brand_of(digits)
     problem = next(_problems(brand, exp_month, exp_year, cvc, today), None)
     if brand is None:
-        return CardProfile("unknown", digits[-4:], "unavailable", problem, _PLAIN)
+        return CardProfile("", "", "", problem, _PLAIN)
     behaviour = BEHAVIOURS.get(digits, _PLAIN if digits in APPROVED.values() else _UNKNOWN)
     token = "suspended" if behaviour.suspended else "active" if brand.tokens else "unavailable"
     return CardProfile(brand.name, digits[-4:], token, problem, behaviour)
@@ -141,6 +141,11 @@ def problems(
 ) -> list[CardProblem]:
     """All problems that make a card's data unusable, where `assess` returns the first."""
     return list(_problems(_brand_of(_digits(number)), exp_month, exp_year, cvc, today))
+
+
+def read_year(year: int) -> int:
+    """The year that is meant: one of two digits is of this century."""
+    return year + 2000 if year < _CENTURY else year
 
 
 def decline_type(code: str) -> DeclineType | None:
@@ -155,8 +160,8 @@ def _problems(
 ) -> Iterator[CardProblem]:
     if brand is None:
         yield "incorrect_number"
-    full_year = year if year >= _FOUR_DIGIT_YEAR else year + 2000
-    if not 1 <= month <= _LAST_MONTH or (full_year, month) < (today.year, today.month):
+    is_month = 1 <= month <= _LAST_MONTH
+    if not is_month or (read_year(year), month) < (today.year, today.month):
         yield "expired_card"
     lengths = _CVC_LENGTHS if brand is None else {brand.cvc_digits}
     if not _all_digits(cvc) or len(cvc) not in lengths:

@@ -47,27 +47,27 @@ class ImportRules:
     """How a destination treats imports; every amount is minor units of `currency`."""
 
     currency: str
-    threshold: int
-    low_value_duty: int
-    low_value_vat_free: bool
-    vat_bps: int
-    fees: int
+    threshold: int = 0
+    low_value_duty: int = 0
+    low_value_vat_free: bool = False
+    vat_bps: int = 0
+    fees: int = 0
 
 
 RULES: Final[dict[str, ImportRules]] = {
     # The EU's VAT is looked up by country; its 3.00 EUR is the flat duty in force since July 2026.
-    "EU": ImportRules("EUR", 150_00, 3_00, low_value_vat_free=False, vat_bps=0, fees=0),
-    "GB": ImportRules("GBP", 135_00, 0, low_value_vat_free=False, vat_bps=2000, fees=0),
-    "US": ImportRules("USD", 0, 0, low_value_vat_free=False, vat_bps=0, fees=0),
-    "CA": ImportRules("CAD", 20_00, 0, low_value_vat_free=True, vat_bps=500, fees=9_95),
-    "AU": ImportRules("AUD", 1000_00, 0, low_value_vat_free=False, vat_bps=1000, fees=0),
-    "JP": ImportRules("JPY", 10_000, 0, low_value_vat_free=True, vat_bps=1000, fees=0),
-    "CH": ImportRules("CHF", 0, 0, low_value_vat_free=False, vat_bps=810, fees=0),
-    "NO": ImportRules("NOK", 0, 0, low_value_vat_free=False, vat_bps=2500, fees=0),
-    "KR": ImportRules("USD", 150_00, 0, low_value_vat_free=True, vat_bps=1000, fees=0),
-    "NZ": ImportRules("NZD", 1000_00, 0, low_value_vat_free=False, vat_bps=1500, fees=0),
-    "SG": ImportRules("SGD", 400_00, 0, low_value_vat_free=False, vat_bps=900, fees=0),
-    "other": ImportRules("USD", 0, 0, low_value_vat_free=False, vat_bps=0, fees=0),
+    "EU": ImportRules("EUR", threshold=150_00, low_value_duty=3_00),
+    "GB": ImportRules("GBP", threshold=135_00, vat_bps=2000),
+    "US": ImportRules("USD"),
+    "CA": ImportRules("CAD", threshold=20_00, low_value_vat_free=True, vat_bps=500, fees=9_95),
+    "AU": ImportRules("AUD", threshold=1000_00, vat_bps=1000),
+    "JP": ImportRules("JPY", threshold=10_000, low_value_vat_free=True, vat_bps=1000),
+    "CH": ImportRules("CHF", vat_bps=810),
+    "NO": ImportRules("NOK", vat_bps=2500),
+    "KR": ImportRules("USD", threshold=150_00, low_value_vat_free=True, vat_bps=1000),
+    "NZ": ImportRules("NZD", threshold=1000_00, vat_bps=1500),
+    "SG": ImportRules("SGD", threshold=400_00, vat_bps=900),
+    "other": ImportRules("USD"),
 }
 
 EU_VAT_BPS: Final = {

@@ -82,7 +82,6 @@ USD_PER_UNIT: Final[dict[str, Decimal]] = {
 
 FEE_SAME_CURRENCY: Final = 50  # US cents
 FEE_OTHER_CURRENCY: Final = 200  # US cents
-FEE_MIN: Final = 1  # minor units of the source currency
 
 _RATE: Final = Context(prec=8, rounding=ROUND_HALF_UP)
 _WIDE: Final = Context(prec=60, rounding=ROUND_HALF_UP)  # wide enough to round only once
@@ -140,7 +139,7 @@ def payout_cost(amount: int, currency: str, source_currency: str) -> PayoutCost:
     shift = _digits(source_currency) - _digits(currency)
     converted = round_half_up(_shift(_WIDE.divide(Decimal(amount), fx_rate), shift))
     cents = FEE_SAME_CURRENCY if currency == source_currency else FEE_OTHER_CURRENCY
-    fees = max(FEE_MIN, convert(cents, "USD", source_currency))
+    fees = convert(cents, "USD", source_currency)
     return PayoutCost(fx_rate, converted + fees, fees)
 
 

@@ -49,7 +49,7 @@ def open_dispute(tx: Transaction, payment: Doc, reason: str, due: str | None = N
     """The shopper disputes what is left of a payment; its amount leaves the balance."""
     amount = compute_undisputed(tx, payment)
     payment["disputed"] = True
-    last = (tx.now + _RESPONSE_TIME).replace(hour=23, minute=59, second=59, microsecond=0)
+    last = (tx.now + _RESPONSE_TIME).replace(hour=23, minute=59, second=59)
     due = due or clock.text(last)
     fields = build_stored(
         RESOURCE,

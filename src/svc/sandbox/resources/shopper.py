@@ -97,8 +97,7 @@ def _use_new_card(tx: Transaction, given: Params) -> UsedCard:
     number, month, year = given["number"], given["exp_month"], given["exp_year"]
     profile = cards.assess(number, month, year, given["cvc"], tx.now.date())
     plain = number.replace(" ", "").replace("-", "")
-    full_year = year if year > 99 else year + 2000  # noqa: PLR2004  as on the card
-    return UsedCard(profile, month, full_year, plain)
+    return UsedCard(profile, month, cards.read_year(year), plain)
 
 
 def _use_saved_card(tx: Transaction, identity: str) -> UsedCard:

@@ -15,7 +15,7 @@ from svc.sandbox.resources import operation
 from svc.sandbox.store import deliveries, jobs
 from svc.sandbox.store.documents import Doc, KnownDoc
 from svc.sandbox.store.transaction import Transaction
-from svc.service.facts import ID_PREFIXES, SECRET_PREFIX, VERSIONS
+from svc.service.facts import ID_PREFIXES, NEWEST_VERSION, SECRET_PREFIX
 from svc.service.webhook_endpoints import RESOURCE
 from svc.system.hosts import is_loopback
 
@@ -41,7 +41,7 @@ def create(tx: Transaction, params: Params) -> Doc:
         RESOURCE,
         {**params, "events": list(dict.fromkeys(params["events"]))},
         status="enabled",
-        api_version=tx.settings["pinned_version"] or VERSIONS[-1],
+        api_version=tx.settings["pinned_version"] or NEWEST_VERSION,
         _secret=tx.ids.new(SECRET_PREFIX, SECRET_LENGTH),
         _old_secret=None,
         _old_secret_until=None,

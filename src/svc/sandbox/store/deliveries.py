@@ -73,9 +73,8 @@ def queue(
 
     The ids are derived, not drawn: how fast receivers answer must not change the ids of objects.
     """
-    sql = "SELECT MAX(attempt) FROM deliveries WHERE event = ? AND endpoint = ?"
-    row = store.one(sql, event[0], endpoint[0])
-    attempt = 1 + (row[0] or 0 if row else 0)
+    sql = "SELECT IFNULL(MAX(attempt), 0) + 1 FROM deliveries WHERE event = ? AND endpoint = ?"
+    ((attempt,),) = store.all(sql, event[0], endpoint[0])
     identity = ids.derive(DELIVERY_PREFIX, event[0], endpoint[0], attempt)
     store.write(_INSERT, identity, mode, *event, *endpoint, attempt, due)
     jobs.add(store, mode, due, jobs.ATTEMPT, identity, chain, endpoint[0])
@@ -126,12 +125,10 @@ def set_next(store: Store, identity: str, due: int) -> None:
     store.write("UPDATE deliveries SET next = ? WHERE id = ?", due, identity)
 
 
-def drop(store: Store, endpoint: str, event: str | None = None) -> int:
-    """Drops the pending attempts of an endpoint, or of one event of it; returns their number."""
-    if (
-        event is not None and find_pending(store, event, endpoint) is None
-    ):  # as with almost every event
-        return 0
+def drop(store: Store, endpoint: str, event: str | None = None) -> None:
+    """Drops the pending attempts of an endpoint, or of one event of it."""
+    if event is not None and find_pending(store, event, endpoint) is None:
+        return  # as with almost every event
     where = "endpoint = ? AND status = 'pending'"
     args = [endpoint]
     if event is not None:
@@ -143,7 +140,7 @@ def drop(store: Store, endpoint: str, event: str | None = None) -> int:
         jobs.ATTEMPT,
         *args,
     )
-    return store.write(f"UPDATE deliveries SET status = 'dropped' WHERE {where}", *args)  # noqa: S608
+    store.write(f"UPDATE deliveries SET status = 'dropped' WHERE {where}", *args)  # noqa: S608
 
 
 def page(

@@ -22,20 +22,14 @@ _PLAIN = json.JSONEncoder(
 )
 _ESCAPED = json.JSONEncoder(separators=(",", ":"), allow_nan=False, check_circular=False)
 _EXPONENT: Final = re.compile(r'"fx_rate":([0-9.]+)e-([0-9]+)')
-_SHOWN_ONCE = frozenset({"client_secret", "secret"})
 
 
 def public(doc: Mapping[str, Any]) -> Doc:
-    """The document as a GET shows it: without the private keys of its top level.
+    """The document as a GET and an event show it: without the private keys of its top level.
 
     Deeper keys are the user's own (metadata may begin with an underscore) and stay.
     """
     return {key: value for key, value in doc.items() if not key.startswith("_")}
-
-
-def snapshot(doc: Mapping[str, Any]) -> Doc:
-    """What an event carries: the public document without secrets (assumptions: Events)."""
-    return {key: value for key, value in public(doc).items() if key not in _SHOWN_ONCE}
 
 
 def compact(value: object) -> bytes:
@@ -196,10 +190,5 @@ def _storable(text: str) -> str:
     return text.encode(errors="backslashreplace").decode()
 
 
-def _columns(doc: Doc) -> tuple[str | None, str | None, str | None]:
-    status, order, payment = (doc.get(name) for name in COLUMNS)
-    return (
-        status if isinstance(status, str) else None,
-        order if isinstance(order, str) else None,
-        payment if isinstance(payment, str) else None,
-    )
+def _columns(doc: Doc) -> list[str | None]:
+    return [doc.get(name) for name in COLUMNS]

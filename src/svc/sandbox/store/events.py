@@ -5,10 +5,10 @@ by `control`, and every delivery sends the stored bytes.
 """
 
 from svc.sandbox.clock import SECOND, text_of
-from svc.sandbox.store.documents import Doc, compact, snapshot
+from svc.sandbox.store.documents import Doc, compact, public
 from svc.sandbox.store.ids import IdSource
 from svc.sandbox.store.sqlite import Store, Value
-from svc.service.facts import ID_PREFIXES, VERSIONS
+from svc.service.facts import ID_PREFIXES, NEWEST_VERSION
 
 RETENTION_SECONDS = 30 * 24 * 3600
 _RETENTION = RETENTION_SECONDS * SECOND
@@ -21,9 +21,9 @@ def insert(
 ) -> Doc:
     """Stores the event of a change with the bytes that every delivery will carry; returns it.
 
-    It has a snapshot without private keys and secrets. Two events that are no longer shown make
-    room for it, with the log of their deliveries, so that neither table grows for ever. What still
-    has to be delivered stays.
+    It has a snapshot without private keys, which secrets are. Two events that are no longer shown
+    make room for it, with the log of their deliveries, so that neither table grows for ever. What
+    still has to be delivered stays.
     """
     _delete_old(store, now)
     event: Doc = {
@@ -32,8 +32,8 @@ def insert(
         "type": event_type,
         "created": text_of(now),
         "livemode": mode == "live",
-        "api_version": version or VERSIONS[-1],
-        "data": {"object": snapshot(doc)},
+        "api_version": version or NEWEST_VERSION,
+        "data": {"object": public(doc)},
     }
     sql = "INSERT INTO events(id, mode, type, created, body) VALUES(?, ?, ?, ?, ?)"
     store.write(sql, event["id"], mode, event_type, now, compact(event))

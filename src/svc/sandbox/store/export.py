@@ -58,7 +58,6 @@ def restore(store: Store, state: Doc, job_names: Collection[str]) -> None:
     store.wipe()
     for table in sqlite.DATA:
         _restore_table(store, table, tables[table], check_of(table, job_names))
-    store.recount()
 
 
 def check_of(table: str, job_names: Collection[str]) -> Callable[[ExportedRow], object]:

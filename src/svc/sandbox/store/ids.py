@@ -16,7 +16,6 @@ _SURPLUS = bytes(range(4 * len(_ALPHABET), 256))  # left out: they would favour 
 _DRAWN = 48  # bytes at a time: enough for an id or a secret in almost every draw
 _AT_ONCE = 1024  # random bytes: to ask the system for each id costs more than the id
 _KEY_BYTES = 32
-_REMEMBERED = 64
 
 Random = Callable[[int], bytes]
 
@@ -41,7 +40,7 @@ class IdSource:
         self._given: dict[str, list[str]] = {}
         self._ready = ""  # letters that were drawn and not given out
         # The same key asks again and again, and its id is derived from it.
-        self._derived = lru_cache(maxsize=_REMEMBERED)(self._hash)
+        self._derived = lru_cache(self._hash)
 
     @contextmanager
     def prescribe(self, names: Mapping[str, Sequence[str]]) -> Iterator[None]:

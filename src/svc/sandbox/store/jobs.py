@@ -53,10 +53,9 @@ def add(
     store.write(sql, due, mode, name, subject, json.dumps(args), lane)
 
 
-def cancel(store: Store, mode: str, name: str, subject: str) -> int:
-    """Deletes the jobs of this name and subject; returns how many there were."""
-    sql = "DELETE FROM jobs WHERE subject = ? AND name = ? AND mode = ?"
-    return store.write(sql, subject, name, mode)
+def cancel(store: Store, mode: str, name: str, subject: str) -> None:
+    """Deletes the jobs of this name and subject."""
+    store.write("DELETE FROM jobs WHERE subject = ? AND name = ? AND mode = ?", subject, name, mode)
 
 
 def finish(store: Store, job: Job) -> bool:
@@ -81,8 +80,7 @@ def next_due(store: Store, lane: str, busy: Collection[int] = ()) -> int | None:
     """
     marks = ",".join("?" * len(busy))
     sql = f"SELECT MIN(due) FROM jobs WHERE lane = ? AND seq NOT IN ({marks})"  # noqa: S608
-    row = store.one(sql, lane, *busy)
-    due: int | None = row[0] if row else None
+    ((due,),) = store.all(sql, lane, *busy)
     return None if due is None else min(max(due, 0), LAST)
 
 

@@ -102,7 +102,7 @@ class Store:
         except sqlite3.Error as error:
             raise _local(error, path) from error
         try:
-            _set_up(connection, path, busy_ms)
+            _set_up(connection, path)
             return cls(connection, path)
         except sqlite3.Error as error:
             connection.close()
@@ -147,8 +147,8 @@ class Store:
 
     def recount(self) -> int:
         """Sets the creation sequence behind the newest document, and returns it."""
-        found = self.one("SELECT MAX(seq) FROM docs")
-        self.sequence = int((found and found[0]) or 0)
+        ((newest,),) = self.all("SELECT IFNULL(MAX(seq), 0) FROM docs")
+        self.sequence = int(newest)
         return self.sequence
 
     def one(self, sql: str, *args: Value) -> SqlRow | None:
@@ -246,9 +246,8 @@ def _prepare_file(path: Path) -> None:
         raise _foreign(str(path))
 
 
-def _set_up(db: sqlite3.Connection, path: str, busy_ms: int) -> None:
+def _set_up(db: sqlite3.Connection, path: str) -> None:
     """Sets the connection up and, in an empty file, creates the tables."""
-    db.execute(f"PRAGMA busy_timeout = {busy_ms}")
     db.execute("PRAGMA locking_mode = EXCLUSIVE")
     empty = _check_identity(db, path)
     db.execute("PRAGMA journal_mode = WAL")

@@ -275,8 +275,7 @@ class Transaction(DocumentRows):
         Two whose time is over make room for it, so that the table stays bounded.
         """
         now, shared = self.now_micros, self._shared
+        self.store.write(_PUT, self.mode, key, fingerprint, status, body, now)
         if shared.kept_since <= now - _RETENTION:
             self.store.write(_SHED, now - _RETENTION)
-            row = self.store.one("SELECT MIN(first_used) FROM results")
-            shared.kept_since = now if row is None or row[0] is None else min(row[0], now)
-        self.store.write(_PUT, self.mode, key, fingerprint, status, body, now)
+            ((shared.kept_since,),) = self.store.all("SELECT MIN(first_used) FROM results")

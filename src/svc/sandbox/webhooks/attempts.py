@@ -324,8 +324,7 @@ def _queue_one(tx: Transaction, event: Doc, endpoint: Doc) -> Job:
     if pending is not None and pending.due <= now:
         identity = pending.id
     else:
-        once: dict[str, Any] = {"step": 0}
-        identity = tx.queue_delivery(event, endpoint, now, once)
+        identity = tx.queue_delivery(event, endpoint, now, {"step": _ONCE})
         if pending is not None:
             deliveries.put_before(tx.store, identity, pending)
     return jobs.of_subject(tx.store, jobs.ATTEMPT, identity)[0]

@@ -152,21 +152,25 @@ class KeptConnections(httpx.AsyncBaseTransport):
 
     @cached_property
     def _context(self) -> ssl.SSLContext:
-        context = ssl.create_default_context()
+        context = _build_context()
         # Since 3.13 Python refuses a private authority that earlier ones trust: on all alike.
         context.verify_flags &= ~ssl.VERIFY_X509_STRICT
-        context.set_alpn_protocols(["http/1.1"])
         if self._ca_bundle is not None:
             context.load_verify_locations(self._ca_bundle)
         return context
 
     @cached_property
     def _any_context(self) -> ssl.SSLContext:
-        context = ssl.create_default_context()
-        context.set_alpn_protocols(["http/1.1"])
+        context = _build_context()
         context.check_hostname = False
         context.verify_mode = ssl.CERT_NONE
         return context
+
+
+def _build_context() -> ssl.SSLContext:
+    context = ssl.create_default_context()
+    context.set_alpn_protocols(["http/1.1"])
+    return context
 
 
 class HttpSender:

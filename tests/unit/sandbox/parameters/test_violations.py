@@ -126,6 +126,10 @@ ALLOWED_ORDERS = [
     ("amount", 1),
     ("items", [JACKET] * 100),
     ("metadata", {"k" * 40: "v" * 500}),
+    ("shipping.city", "x" * 500),
+    ("items.0.hs_code", "1" * 12),
+    ("items.0.hs_code", "1" + "." * 63),
+    ("items.0.quantity", 100_000),
     ("metadata", {str(n): "x" for n in range(50)}),
 ]
 QUOTE_ROWS = [
@@ -268,6 +272,12 @@ def test_violation_is_named(
 def test_limits_are_inclusive(shared: AsgiSandbox, name: str, value: Any) -> None:
     """What just fits is taken."""
     assert shared.post("/v1/orders", changed(ORDER, name, value)).status == 200
+
+
+def test_longest_address_is_taken(shared: AsgiSandbox) -> None:
+    """2000 characters; one more is refused above."""
+    address = "https://example.com/" + "a" * 1980
+    assert shared.post("/v1/webhook_endpoints", {**ENDPOINT, "url": address}).status == 200
 
 
 @pytest.mark.parametrize(("body", "code", "param", "status"), REFUND_ROWS)

@@ -4,31 +4,6 @@ import pytest
 
 from svc.sandbox.reference import banks
 
-SHOPPERS = [
-    ("DE89370400440532013000", banks.DebitScenario(5)),
-    ("DE08370400440532013003", banks.DebitScenario(180)),
-    (
-        "DE62370400440532013001",
-        banks.DebitScenario(5, failure_code="insufficient_funds"),
-    ),
-    (
-        "DE78370400440532013004",
-        banks.DebitScenario(180, failure_code="insufficient_funds"),
-    ),
-    (
-        "DE35370400440532013002",
-        banks.DebitScenario(5, dispute_reason="unrecognized"),
-    ),
-]
-PAYOUTS = [
-    ("DE89370400440532013000", "000123456789", True, None),
-    ("DE62370400440532013001", "000111111116", True, "no_account"),
-    ("DE35370400440532013002", "000111111113", True, "account_closed"),
-    ("DE08370400440532013003", "000222222227", True, "account_frozen"),
-    ("DE51370400440532013005", "000444444440", True, "invalid_currency"),
-    ("DE78370400440532013004", "000333333335", False, "could_not_process"),
-]
-
 # The example of each country in the registry of ISO 13616.
 EXAMPLES = """
 AD1200012030200359100100 AE070331234567890123456 AL47212110090000000235698741 AT611904300234573201
@@ -74,23 +49,6 @@ YE15CBYE0001018861234567891234
 def test_other_debit_is_confirmed_after_five_seconds(method: str, iban: str | None) -> None:
     """Only `sepa_debit` with a listed IBAN does anything else."""
     assert banks.debit_scenario(method, iban) == banks.DebitScenario(5)
-
-
-@pytest.mark.parametrize(("iban", "account", "sent", "reason"), PAYOUTS)
-def test_payout_ends_as_its_destination_says(
-    iban: str, account: str, sent: bool, reason: str | None
-) -> None:
-    """Each test destination, by IBAN and by account number, has its end."""
-    expected = banks.PayoutScenario(sent, reason)
-    assert banks.payout_scenario({"country": "DE", "iban": iban}) == expected
-    by_number = {"country": "US", "account_number": account, "bank_code": "110000"}
-    assert banks.payout_scenario(by_number) == expected
-
-
-@pytest.mark.parametrize("iban", [iban for iban, _, _, _ in PAYOUTS])
-def test_listed_iban_is_valid(iban: str) -> None:
-    """The test IBANs pass the check on check digits."""
-    assert banks.is_iban(iban, "DE")
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from svc.sandbox.reference import customs, fx
-from svc.service.facts import COUNTRIES, EU_COUNTRIES
+from svc.service.facts import COUNTRIES
 
 JACKET = "6203.39"
 SHOES = "6403.99"
@@ -84,13 +84,6 @@ def test_check_e_short_code_and_no_origin() -> None:
     ]
     assert all(w["message"] for w in result.warnings)
     assert (result.duty, result.vat) == (300, 2508)
-
-
-def test_full_code_and_origin_are_guaranteed() -> None:
-    """Six digits, a known origin and a listed destination give a guarantee and no warnings."""
-    result = quote("EUR", "DE", [item(12900)])
-    assert result.guaranteed
-    assert result.warnings == []
 
 
 @pytest.mark.parametrize("origin", [None, "", "XX", "ZZ"])
@@ -249,11 +242,15 @@ def test_vat_of_a_country(row: str) -> None:
     country, bps = row.split()
     result = quote("USD", country, [item(1_000_000, BOOK)], ship_from="IN")
     assert (result.duty, result.vat) == (0, int(bps) * 100)
+    assert result.fees == (fx.convert(995, "CAD", "USD") if country == "CA" else 0)
 
 
-def test_every_member_of_the_eu_has_a_vat_rate() -> None:
-    """The VAT table covers the EU, no more and no less."""
-    assert set(customs.EU_VAT_BPS) == EU_COUNTRIES
+@pytest.mark.parametrize("country", ["US", "CH", "NO", "BR"])
+def test_destination_without_a_threshold_takes_nothing_for_low_value(country: str) -> None:
+    """A cent of clothing has the rate of clothing; what costs nothing pays nothing."""
+    cent, nothing = (quote("USD", country, [item(each)], ship_from="IN") for each in (1, 0))
+    assert cent.lines[0].duty_rate_bps == customs.duty_bps("62", country)
+    assert nothing.total == 0
 
 
 ITEMS = st.builds(

@@ -11,44 +11,51 @@ from svc.service.facts import COUNTRIES, EU_COUNTRIES
 
 EU = " ".join(sorted(EU_COUNTRIES))
 TABLE = [
-    ("sepa_debit", "delayed", "EUR", f"{EU} NO IS LI CH GB MC SM"),
-    ("bacs_debit", "delayed", "GBP", "GB"),
-    ("us_bank_account", "delayed", "USD", "US"),
-    ("becs_debit", "delayed", "AUD", "AU"),
-    ("ideal", "redirect", "EUR", "NL"),
-    ("bancontact", "redirect", "EUR", "BE"),
-    ("eps", "redirect", "EUR", "AT"),
-    ("multibanco", "redirect", "EUR", "PT"),
-    ("mb_way", "redirect", "EUR", "PT"),
-    ("bizum", "redirect", "EUR", "ES"),
-    ("p24", "redirect", "PLN EUR", "PL"),
-    ("blik", "redirect", "PLN", "PL"),
-    ("twint", "redirect", "CHF", "CH"),
-    ("swish", "redirect", "SEK", "SE"),
-    ("vipps", "redirect", "NOK", "NO"),
-    ("mobilepay", "redirect", "DKK EUR", "DK FI"),
-    ("payto", "redirect", "AUD", "AU"),
-    ("interac", "redirect", "CAD", "CA"),
-    ("konbini", "redirect", "JPY", "JP"),
-    ("paypay", "redirect", "JPY", "JP"),
-    ("alipay", "redirect", "CNY USD EUR", "CN"),
-    ("wechat_pay", "redirect", "CNY USD EUR", "CN"),
-    ("kakao_pay", "redirect", "KRW", "KR"),
-    ("paynow", "redirect", "SGD", "SG"),
-    ("promptpay", "redirect", "THB", "TH"),
-    ("fpx", "redirect", "MYR", "MY"),
-    ("upi", "redirect", "INR", "IN"),
-    ("pix", "redirect", "BRL", "BR"),
-    ("oxxo", "redirect", "MXN", "MX"),
-    ("knet", "redirect", "KWD", "KW"),
-    ("benefit", "redirect", "BHD", "BH"),
+    ("sepa_debit", "delayed", "EUR", f"{EU} NO IS LI CH GB MC SM", ""),
+    ("bacs_debit", "delayed", "GBP", "GB", ""),
+    ("us_bank_account", "delayed", "USD", "US", ""),
+    ("becs_debit", "delayed", "AUD", "AU", ""),
+    ("ideal", "redirect", "EUR", "NL", "iDEAL"),
+    ("bancontact", "redirect", "EUR", "BE", "Bancontact"),
+    ("eps", "redirect", "EUR", "AT", "eps"),
+    ("multibanco", "redirect", "EUR", "PT", "Multibanco"),
+    ("mb_way", "redirect", "EUR", "PT", "MB WAY"),
+    ("bizum", "redirect", "EUR", "ES", "Bizum"),
+    ("p24", "redirect", "PLN EUR", "PL", "Przelewy24"),
+    ("blik", "redirect", "PLN", "PL", "BLIK"),
+    ("twint", "redirect", "CHF", "CH", "TWINT"),
+    ("swish", "redirect", "SEK", "SE", "Swish"),
+    ("vipps", "redirect", "NOK", "NO", "Vipps"),
+    ("mobilepay", "redirect", "DKK EUR", "DK FI", "MobilePay"),
+    ("payto", "redirect", "AUD", "AU", "PayTo"),
+    ("interac", "redirect", "CAD", "CA", "Interac"),
+    ("konbini", "redirect", "JPY", "JP", ""),
+    ("paypay", "redirect", "JPY", "JP", "PayPay"),
+    ("alipay", "redirect", "CNY USD EUR", "CN", "Alipay"),
+    ("wechat_pay", "redirect", "CNY USD EUR", "CN", "WeChat Pay"),
+    ("kakao_pay", "redirect", "KRW", "KR", "Kakao Pay"),
+    ("paynow", "redirect", "SGD", "SG", "PayNow"),
+    ("promptpay", "redirect", "THB", "TH", "PromptPay"),
+    ("fpx", "redirect", "MYR", "MY", "FPX"),
+    ("upi", "redirect", "INR", "IN", "UPI"),
+    ("pix", "redirect", "BRL", "BR", "Pix"),
+    ("oxxo", "redirect", "MXN", "MX", "OXXO"),
+    ("knet", "redirect", "KWD", "KW", "KNET"),
+    ("benefit", "redirect", "BHD", "BH", "BenefitPay"),
     (
         "klarna",
         "redirect",
         "EUR GBP USD SEK NOK DKK CHF PLN",
         "DE AT NL BE FR ES IT IE FI PT GB US SE NO DK CH PL",
+        "Klarna",
     ),
-    ("paypal", "redirect", "EUR GBP USD AUD CAD JPY CHF PLN SEK NOK DKK", " ".join(COUNTRIES)),
+    (
+        "paypal",
+        "redirect",
+        "EUR GBP USD AUD CAD JPY CHF PLN SEK NOK DKK",
+        " ".join(COUNTRIES),
+        "PayPal",
+    ),
 ]
 # Each language of the checkout and the shipping countries that get it; all others get English.
 LANGUAGES = [
@@ -100,12 +107,13 @@ def offered() -> dict[tuple[str, str], list[str]]:
 
 
 @pytest.mark.parametrize(
-    ("name", "kind", "currencies", "countries"), TABLE, ids=[row[0] for row in TABLE]
+    ("name", "kind", "currencies", "countries", "brand"), TABLE, ids=[row[0] for row in TABLE]
 )
 def test_method_is_offered_exactly_where_the_table_says(
-    name: str, kind: str, currencies: str, countries: str
+    name: str, kind: str, currencies: str, countries: str, brand: str
 ) -> None:
-    """A method is in `order.methods` for its currencies and countries and nowhere else."""
+    """It is in `order.methods` for its currencies and countries and nowhere else; what it is called."""
+    assert methods.BRANDS.get(name, "") == brand
     expected = {(money, land) for money in currencies.split() for land in countries.split()}
     assert {place for place, names in offered().items() if name in names} == expected
     assert methods.kind(name) == kind
@@ -156,14 +164,6 @@ def test_unknown_method_has_no_kind() -> None:
     """Asking for the kind of a name that is no method is an error."""
     with pytest.raises(KeyError):
         methods.kind("cheque")
-
-
-@pytest.mark.parametrize(
-    ("country", "tag"), [("DE", "de-DE"), ("JP", "ja-JP"), ("US", "en-US"), ("NG", "en-NG")]
-)
-def test_checkout_speaks_the_language_of_the_country(country: str, tag: str) -> None:
-    """The checkout's language follows the shipping country, English where none is listed."""
-    assert methods.locale(country) == tag
 
 
 def test_every_country_has_the_locale_of_its_language() -> None:

@@ -83,6 +83,7 @@ def test_customs_charge_by_themselves_where_the_recipient_says_so(
     """Two days after the payment, by the recipient's name; any other name waits for a call."""
     order = bought(sandbox, guaranteed=True, shipping={"country": "DE", "name": name})
     other = bought(sandbox, guaranteed=True, shipping={"country": "DE", "name": "Muster"})
+    inland = sandbox.paid(shipping={"country": "US", "name": name})  # of which nothing was quoted
     sandbox.advance(2 * DAY - 1)
     assert sandbox.again(order)["customs"] is None
     sandbox.advance(1)
@@ -90,3 +91,5 @@ def test_customs_charge_by_themselves_where_the_recipient_says_so(
     assert (customs["charged"], customs["covered"]) == (charged, covered)
     assert customs["charged_at"] == "2026-10-03T09:00:00Z"
     assert sandbox.again(other)["customs"] is None
+    of_nothing = sandbox.get(f"/v1/orders/{inland['order']}").json["customs"]["charged"]
+    assert of_nothing == (1 if name == "customs_over" else 0)

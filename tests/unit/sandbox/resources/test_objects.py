@@ -1,5 +1,9 @@
 """Every operation's happy path: its exact fields, in their exact order (R80)."""
 
+import re
+from collections.abc import Callable
+from typing import Any
+
 import pytest
 
 from support.orders import NEW_ORDER
@@ -72,14 +76,14 @@ def test_ids_have_their_prefix_and_24_characters(sandbox: AsgiSandbox) -> None:
     payout = sandbox.post("/v1/payouts", sandbox.payout_params).json
     quote = sandbox.post("/v1/landed-cost/quotes", sandbox.quote_params).json
     request = sandbox.get("/v1/orders").headers["request-id"]
+    key = sandbox.control("/keys", {"type": "secret"}).json["secret"]
+    order = sandbox.order()
     found = [payment["order"], payment["id"], refund["id"], payout["id"], quote["id"], request]
     prefixes = ["ord_", "pay_", "rf_", "po_", "lcq_", "req_"]
-    for prefix, identity in zip(prefixes, found, strict=True):
-        assert identity.startswith(prefix)
-        rest = identity.removeprefix(prefix)
-        assert len(rest) == 24
-        assert rest.isascii()
-        assert rest.isalnum()
+    pairs = [*zip(prefixes, found, strict=True), (f"{order['id']}_secret_", order["client_secret"])]
+    for prefix, identity in pairs:
+        assert re.fullmatch(f"{prefix}[0-9A-Za-z]{{24}}", identity)
+    assert re.fullmatch("sk_test_[0-9A-Za-z]{20}", key)  # no scanner takes it for a leaked one
 
 
 def test_address_parts_are_shown_only_if_given(sandbox: AsgiSandbox) -> None:
@@ -339,6 +343,9 @@ def test_quote_has_its_fields_in_order(sandbox: AsgiSandbox) -> None:
 
 def test_the_quote_of_an_order_can_be_retrieved(sandbox: AsgiSandbox) -> None:
     """`landed_cost.quote` names a quote with the same figures; a surplus counts as freight."""
+    for amount in (12900, 1):  # no less than nothing is freight
+        quote = sandbox.order(amount=amount)["landed_cost"]["quote"]
+        assert sandbox.get(f"/v1/landed-cost/quotes/{quote}").json["shipping_amount"] == 0
     order = sandbox.order(amount=13900)
     quote = sandbox.get(f"/v1/landed-cost/quotes/{order['landed_cost']['quote']}").json
     assert quote["shipping_amount"] == 1000
@@ -364,7 +371,7 @@ def test_account_settings_are_the_defaults_of_new_objects(sandbox: AsgiSandbox) 
     payout = sandbox.post("/v1/payouts", sandbox.payout_params).json
     assert payout["source_currency"] == "EUR"
     quote = sandbox.post("/v1/landed-cost/quotes", sandbox.quote_params).json
-    assert quote["ship_from_country"] == "FR"
+    assert (quote["ship_from_country"], quote["shipping_amount"]) == ("FR", 0)
 
 
 def test_webhook_endpoint_shows_its_secret_once(sandbox: AsgiSandbox) -> None:
@@ -441,3 +448,64 @@ def test_dispute_has_its_fields_in_order(sandbox: AsgiSandbox) -> None:
     assert list(draft) == DISPUTE_KEYS
     assert list(draft["evidence"]) == ["tracking_number", "shipping_carrier"]
     assert list(sandbox.post(path + "/accept").json) == DISPUTE_KEYS
+
+
+def disputed(sandbox: AsgiSandbox, evidence: str = "") -> str:
+    """A new dispute, which was answered where there is evidence."""
+    opened = str(sandbox.control("/disputes", {"payment": sandbox.paid()["id"]}).json["id"])
+    if evidence:
+        body = {"evidence": {"uncategorized_text": evidence}, "submit": True}
+        sandbox.post(f"/v1/disputes/{opened}", body)
+    return opened
+
+
+def moved(sandbox: AsgiSandbox, path: str, **asked: Any) -> None:
+    assert sandbox.control(path, asked).status == 200
+
+
+ENDS: dict[str, Callable[[AsgiSandbox], object]] = {
+    "capture": lambda on: on.post(
+        f"/v1/orders/{on.paid(capture_method='manual')['order']}/capture"
+    ),
+    "cancel": lambda on: on.post(f"/v1/orders/{on.paid(capture_method='manual')['order']}/cancel"),
+    "customs": lambda on: moved(
+        on,
+        f"/orders/{on.paid(shipping={'country': 'DE', 'name': 'customs_over'})['order']}/customs",
+        charged=1,
+    ),
+    "debit": lambda on: moved(
+        on,
+        f"/payments/{on.pay(on.order(), method='sepa_debit').json['payment']['id']}/transition",
+        to="captured",
+    ),
+    "refund": lambda on: moved(
+        on,
+        f"/refunds/{on.post('/v1/refunds', {'payment': on.paid()['id']}).json['id']}/transition",
+        to="succeeded",
+    ),
+    "accept": lambda on: on.post(f"/v1/disputes/{disputed(on)}/accept"),
+    "submit": lambda on: disputed(on, "any"),
+    "decide": lambda on: moved(
+        on, f"/disputes/{disputed(on, 'winning_evidence')}/decide", outcome="lost"
+    ),
+}
+
+
+def next_job(sandbox: AsgiSandbox) -> Any:
+    return sandbox.control("/clock", method="GET").json["next_job_at"]
+
+
+@pytest.mark.parametrize("how", ENDS)
+def test_what_has_ended_leaves_nothing_to_wait_for(sandbox: AsgiSandbox, how: str) -> None:
+    """`advance --until idle` would go on to the day on which it would have ended by itself."""
+    ENDS[how](sandbox)
+    assert next_job(sandbox) is None
+
+
+def test_payout_waits_for_its_next_step_alone(sandbox: AsgiSandbox) -> None:
+    """Once it is sent by hand not for its sending, and once it has ended for nothing."""
+    for steps in (["sent", "paid"], ["failed"]):
+        path = sandbox.post("/v1/payouts", sandbox.payout_params).json["id"]
+        for step in steps:
+            moved(sandbox, f"/payouts/{path}/transition", to=step)
+            assert next_job(sandbox) == ("2026-10-02T09:00:00Z" if step == "sent" else None)

@@ -118,6 +118,16 @@ def test_payout_steps_by_hand(sandbox: AsgiSandbox, status: str, to: str) -> Non
     assert sandbox.again(payout)["status"] == end
 
 
+@pytest.mark.parametrize(
+    "reason", [*dict.fromkeys(reason for _, reason in FAILED), "incorrect_account_holder_name"]
+)
+def test_payout_fails_by_hand_for_each_reason(sandbox: AsgiSandbox, reason: str) -> None:
+    """It says so in words; the receiving bank may hold another name, which no test account does."""
+    payout = payout_to(sandbox, PAID[0])
+    path, asked = f"/payouts/{payout['id']}/transition", {"to": "failed", "failure_reason": reason}
+    assert sandbox.control(path, asked).json["failure_message"].endswith(".")
+
+
 def test_payout_needs_balance(sandbox: AsgiSandbox) -> None:
     """A short balance is refused whole; exactly enough is taken; live starts with nothing."""
     sandbox.control("/balances", {"currency": "USD", "amount": 11199})

@@ -193,6 +193,7 @@ UNUSABLE = [
     ({"number": "9999999999999995"}, "incorrect_number"),
     ({"exp_month": 9, "exp_year": 2026}, "expired_card"),
     ({"exp_year": 26, "exp_month": 9}, "expired_card"),
+    ({"exp_year": 0}, "expired_card"),
     ({"cvc": "12"}, "incorrect_cvc"),
     ({"cvc": "1234"}, "incorrect_cvc"),
     ({"number": "378282246310005", "cvc": "123"}, "incorrect_cvc"),
@@ -291,19 +292,28 @@ def test_number_that_is_no_test_card_is_declined(sandbox: AsgiSandbox, number: s
 # --- vouchers -----------------------------------------------------------------------------------
 
 
-def japanese(sandbox: AsgiSandbox) -> Any:
+def bought_in(sandbox: AsgiSandbox, country: str, currency: str) -> Any:
     item = {**sandbox.order_params["items"][0], "unit_amount": 500}
-    return sandbox.order(amount=500, currency="JPY", shipping={"country": "JP"}, items=[item])
+    there = {"country": country}
+    return sandbox.order(amount=500, currency=currency, shipping=there, items=[item])
 
 
-@pytest.mark.parametrize(("outcome", "status"), [("success", "captured"), ("failure", "failed")])
+@pytest.mark.parametrize(
+    ("method", "country", "currency", "outcome", "status"),
+    [
+        ("konbini", "JP", "JPY", "success", "captured"),
+        ("konbini", "JP", "JPY", "failure", "failed"),
+        ("multibanco", "PT", "EUR", "success", "captured"),
+        ("oxxo", "MX", "MXN", "success", "captured"),
+    ],
+)
 def test_vouchers_take_the_days_that_the_setting_says(
-    sandbox: AsgiSandbox, outcome: str, status: str
+    sandbox: AsgiSandbox, method: str, country: str, currency: str, outcome: str, status: str
 ) -> None:
     """A slip is paid at a shop, days later or never; until then the order is processing."""
     sandbox.settings(voucher_days=3)
-    order = japanese(sandbox)
-    payment = sandbox.pay(order, method="konbini", outcome=outcome).json["payment"]
+    order = bought_in(sandbox, country, currency)
+    payment = sandbox.pay(order, method=method, outcome=outcome).json["payment"]
     assert payment["status"] == "processing"
     sandbox.advance(3 * 86400 - 1)
     assert sandbox.get(f"/v1/orders/{order['id']}").json["status"] == "processing"
@@ -315,10 +325,10 @@ def test_vouchers_take_the_days_that_the_setting_says(
 
 def test_voucher_is_paid_at_once_unless_the_setting_says_otherwise(sandbox: AsgiSandbox) -> None:
     """The kinder way is the default; a redirect that is no voucher never waits."""
-    paid = sandbox.pay(japanese(sandbox), method="konbini").json["payment"]
+    paid = sandbox.pay(bought_in(sandbox, "JP", "JPY"), method="konbini").json["payment"]
     assert paid["status"] == "captured"
     sandbox.settings(voucher_days=3)
-    paid = sandbox.pay(japanese(sandbox), method="paypay").json["payment"]
+    paid = sandbox.pay(bought_in(sandbox, "JP", "JPY"), method="paypay").json["payment"]
     assert paid["status"] == "captured"
 
 
@@ -409,6 +419,8 @@ PAY_ROWS: list[tuple[dict[str, Any], str, str]] = [
     ({"card": "4242424242424242"}, "parameter_invalid_type", "card"),
     ({"card": CARD | {"exp_month": 13}}, "parameter_invalid_integer", "card[exp_month]"),
     ({"card": CARD | {"exp_month": 0}}, "parameter_invalid_integer", "card[exp_month]"),
+    ({"card": CARD | {"exp_year": -1}}, "parameter_invalid_integer", "card[exp_year]"),
+    ({"card": CARD | {"exp_year": 10_000}}, "parameter_invalid_integer", "card[exp_year]"),
     ({"method": "ideal"}, "method_not_offered", "method"),
     ({"method": "cash"}, "method_not_offered", "method"),
     ({"method": "sepa_debit", "iban": "DE1"}, "iban_invalid", "iban"),

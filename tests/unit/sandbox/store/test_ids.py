@@ -41,6 +41,37 @@ def test_seed_fixes_the_sequence() -> None:
     assert not set(drawn) & {other.new("a_") for _ in range(1000)}
 
 
+GOLDEN = [
+    "ord_P4lDsjdHJbVeIsY8kfzvS1Gr",
+    "ord_ufVNCubDg2usnjhelKYRn18C",
+    "whsec_vaoFOtdhTtA9buILToJOc2it3jTDQrk4",
+    "req_ToDAs30cDRBNfCpyROJRkHT9",
+    "dlv_5RUiGCp5Ufq5DwbrC0f76iuG",
+]
+
+
+def test_ids_of_a_seed_are_what_they_always_were() -> None:
+    """People write them down in their tests: no other version of svc draws others."""
+    source = IdSource(7, zeros)
+    drawn = [source.new("ord_"), source.new("ord_"), source.new("whsec_", 32)]
+    drawn += [source.request(), source.derive("dlv_", "evt_1", "we_1", 1)]
+    assert drawn == GOLDEN
+    again = source.load(source.dump())
+    assert again.request() not in drawn
+    assert again.new("ord_") == source.new("ord_")
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"counter": -1}, {"boot": -1}, {"counter": 1.0}, {"boot": None}, {"seed": "7"}]
+)
+def test_saved_sequence_must_be_one(wrong: dict[str, object]) -> None:
+    """A count goes up from nothing, and a seed is a whole number or none."""
+    source = IdSource(7, zeros)
+    source.load({**source.dump(), "counter": 0, "boot": 0})
+    with pytest.raises(ValueError):
+        source.load({**source.dump(), **wrong})
+
+
 def test_without_a_seed_the_systems_randomness_is_used() -> None:
     """No byte serves twice: neither for two ids, nor for the key of derived ones."""
     taken: list[int] = []

@@ -69,7 +69,7 @@ async def test_event_is_a_snapshot_without_secrets(lab: Lab) -> None:
     async with lab.running() as engine:
 
         def change(tx: Transaction) -> str:
-            doc = new_order(tx, client_secret="s", secret="s", metadata={"_own": "x"})
+            doc = new_order(tx, _secret="s", metadata={"_own": "x"})
             event = tx.emit("order.paid", doc)["id"]
             tx.save({**doc, "amount": 999})
             return str(event)
@@ -158,11 +158,21 @@ async def test_balances_are_kept_apart_by_mode(lab: Lab) -> None:
 
 async def test_settings_begin_as_the_contract_says_and_persist(lab: Lab) -> None:
     """The defaults (assumptions: Settings); a change survives a restart."""
-    assert DEFAULTS["smart_retries"] is False  # spec: off by default
-    assert DEFAULTS["settlement_currency"] == "USD"
-    assert DEFAULTS["allow_remote_webhooks"] is False
+    first_words = "settlement_currency USD, country US, unknown_parameters reject, "
+    first_words += "error_envelope flat, insecure_http allow, rate_limit off, signature_time wall, "
+    first_words += "webhook_delivery auto, encodings all, negative_balance allow"
+    is_on = {"collect_landed_cost", "allow_http_webhooks"}
+    is_off = {"smart_retries", "require_idempotency_key"}  # the first by the specification: 10
+    is_off |= {"allow_remote_webhooks", "allow_self_signed_webhooks"}
+    none = dict.fromkeys(("chaos", "voucher_days", "payment_fee_bps"), 0)
     async with lab.running() as engine:
-        assert dict(engine.settings.current) == dict(DEFAULTS)
+        assert dict(engine.settings.current) == {
+            **dict(pair.split() for pair in first_words.split(", ")),
+            **dict.fromkeys(is_on, True),
+            **dict.fromkeys(is_off, False),
+            **none,
+            "pinned_version": None,
+        }
         await engine.run("test", lambda tx: tx.update_settings({"smart_retries": True}))
     async with lab.running() as engine:
         assert dict(engine.settings.current) == {**DEFAULTS, "smart_retries": True}
