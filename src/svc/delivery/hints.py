@@ -220,12 +220,13 @@ def _stop_repeated(run: StoppedRun) -> Conflict:
     told = _lines([one.row for one in rows])
     is_begun = plan.is_begun or len(names) > 1
     other = next(one.duplicate for one in rows if one.duplicate and _name(one.duplicate) == name)
+    where = f"in the batch {name}" if other.batch else "by a single command"
     way = f"Take {told} out of the file" if is_begun else _continue_other(other, facts, line)
     more = "put them in a file of their own, and run that with --again"
     again = more if is_begun else line.but("--again")
     return _stop(
-        f"{_rows_are(len(rows))} not done in {_here(facts.batch)}, but carried out in the batch "
-        f"{name} ({_day(last)}).",
+        f"{_rows_are(len(rows))} not done in {_here(facts.batch)}, but carried out {where} "
+        f"({_day(last)}).",
         "rows_repeated",
         f"{way}; if they are meant once more: {again}",
     )
@@ -340,15 +341,17 @@ def _explain_by_hand(passed: UnsentRow, duplicate: Duplicate) -> SvcError:
 
 def _explain_changed(evidence: Evidence, row: BatchRow) -> SvcError:
     anew = "give it another key" if row.given_key else "send it as well with --edited"
-    made = f" ({evidence.object_id})" if evidence.object_id else ""
     if evidence.known is Known.DONE:
+        made, look = "", "Put"
+        if evidence.object_id:
+            made = f" ({evidence.object_id})"
+            look = f"See what was done: svc get {evidence.object_id}; then put"
         return Conflict(
             f"It was done with other values{made}. The row as it is now was not sent.",
             code=ROW_CHANGED,
             outcome="done",
             request=evidence.request,
-            hint=f"See what was done: svc get {evidence.object_id}; then put the row back as it "
-            f"was, or {anew}",
+            hint=f"{look} the row back as it was, or {anew}",
         )
     settle = f"; or settle that first: {resume_command(evidence.intent)}" if evidence.intent else ""
     return OutcomeUnknown(

@@ -49,16 +49,16 @@ class RowState(NamedTuple):
     """
 
     known: Known
-    is_key_old: bool = False
-    is_effect_old: bool = False
-    account: KeyRelation = KeyRelation.SAME
-    duplicate_state: DuplicateState = DuplicateState.NONE
-    is_edited: bool = False
-    may_continue: bool = False
-    may_skip_done: bool = False
-    may_retry_failed: bool = False
-    may_send_edited: bool = False
-    may_repeat: bool = False
+    is_key_old: bool
+    is_effect_old: bool
+    account: KeyRelation
+    duplicate_state: DuplicateState
+    is_edited: bool
+    may_continue: bool
+    may_skip_done: bool
+    may_retry_failed: bool
+    may_send_edited: bool
+    may_repeat: bool
 
 
 class RowDecision(Enum):
@@ -186,26 +186,23 @@ class CommandState(NamedTuple):
     """The state by which a single command is decided.
 
     Attributes:
-        known: the outcome of an unresolved duplicate, else of the newest one that has not failed;
-            `NOTHING` if there is none.
+        known: the outcome of an unresolved duplicate, else of the newest one that has not failed.
         is_meanwhile: whether the duplicate was done after a person had asked for this request.
         is_recent: whether the duplicate was done less than ten minutes ago.
         is_exact: whether the duplicate, of no batch, has the same bytes and account, no proved
             outcome, and a key of svc that is young enough.
         doubles: whether the operation has its effect again if it is sent twice.
         is_live: whether the mode is live.
-        may_repeat: `--new-request` was given.
         has_own_key: whether the user gave an idempotency key.
     """
 
     known: Known
-    is_meanwhile: bool = False
-    is_recent: bool = False
-    is_exact: bool = False
-    doubles: bool = True
-    is_live: bool = False
-    may_repeat: bool = False
-    has_own_key: bool = False
+    is_meanwhile: bool
+    is_recent: bool
+    is_exact: bool
+    doubles: bool
+    is_live: bool
+    has_own_key: bool
 
 
 class CommandDecision(Enum):
@@ -221,7 +218,6 @@ class CommandDecision(Enum):
 
 _CommandRule = tuple[Callable[[CommandState], bool], CommandDecision]
 _COMMANDS: Final[tuple[_CommandRule, ...]] = (
-    (lambda one: one.may_repeat, CommandDecision.SEND),
     (lambda one: one.known is Known.UNKNOWN, CommandDecision.STOP_UNRESOLVED),
     (
         lambda one: one.known in (Known.DONE, Known.CONTRADICTED) and one.is_meanwhile,

@@ -26,7 +26,6 @@ from svc.delivery.account import KeyMatcher
 from svc.delivery.evidence import Known, read_known
 from svc.delivery.journal import refusals
 from svc.delivery.journal.entry import (
-    NO_OTHER_KEYS,
     Charge,
     Intent,
     KeyEquivalence,
@@ -302,13 +301,11 @@ def _compare_keys(sender: Sender, asked: NewIntent, known: Intent | None) -> Key
     Raises:
         OutcomeUnknown, Conflict: the idempotency key is too old to be sent again (promise R4).
     """
-    other_keys = sender.journal.list_other_keys(asked)
+    earlier = set()
     if known is not None:
         sender.refuse_expired(known)
-        other_keys |= {known.scope.key_fingerprint}
-    if other_keys <= {asked.scope.key_fingerprint}:
-        return NO_OTHER_KEYS
-    return sender.accounts.compare(other_keys)
+        earlier = {known.scope.key_fingerprint}
+    return sender.accounts.compare(sender.journal.list_other_keys(asked) | earlier)
 
 
 def _read_charge(sender: Sender, asked: NewIntent, call: Call) -> Charge | None:
@@ -378,11 +375,13 @@ def choose_command(
     Raises:
         Conflict: a duplicate is unresolved, or was done a moment ago (promises R5, R115).
     """
-    state, found = _command_state(asked, likes, now)
-    decision = decide_command(state)
+    found = next((one for one in likes if one.intent.is_unresolved), None) or next(
+        (one for one in likes if read_known(one.intent) is not Known.FAILED), None
+    )
     if found is None:
         return None
     intent = found.intent
+    decision = decide_command(_command_state(asked, intent, now))
     if decision is CommandDecision.STOP_UNRESOLVED:
         if found.is_sending:
             raise refusals.DUPLICATE_IN_FLIGHT.about(intent)
@@ -396,17 +395,9 @@ def choose_command(
     return intent if decision is CommandDecision.SAME_KEY else None
 
 
-def _command_state(
-    asked: NewIntent, likes: Sequence[Like], now: float
-) -> tuple[CommandState, Like | None]:
-    """The state by which a single command is decided, and the duplicate that it describes."""
-    found = next((one for one in likes if one.intent.is_unresolved), None) or next(
-        (one for one in likes if read_known(one.intent) is not Known.FAILED), None
-    )
-    if found is None:
-        return CommandState(Known.NOTHING), None
-    intent, operation = found.intent, action_at(asked.stored.path)
-    settled_at = intent.settled_at or 0.0
+def _command_state(asked: NewIntent, intent: Intent, now: float) -> CommandState:
+    """The state by which a single command is decided beside a duplicate."""
+    operation, settled_at = action_at(asked.stored.path), intent.settled_at or 0.0
     return CommandState(
         read_known(intent),
         # What was done after now, was done by a clock that was ahead; when, is not known.
@@ -420,7 +411,7 @@ def _command_state(
         doubles=operation is not None and operation[1].twice,
         is_live=asked.scope.mode == "live",
         has_own_key=asked.key_given,
-    ), found
+    )
 
 
 def _is_exact(asked: NewIntent, intent: Intent, now: float) -> bool:

@@ -71,8 +71,9 @@ def create_private(path: Path) -> None:
 
 def set_aside_of(path: Path) -> list[Path]:
     """The damaged databases that were moved aside, oldest first (promise R67)."""
-    names = (each for each in path.parent.glob(f"{path.name}.corrupt-*"))
-    return sorted(each for each in names if each.name.rpartition("-")[2].isdigit())
+    names = path.parent.glob(f"{path.name}.corrupt-*")
+    found = {each: each.name.rpartition("-")[2] for each in names}
+    return sorted((each for each in found if found[each].isdigit()), key=lambda it: int(found[it]))
 
 
 def has_log(path: Path) -> bool:

@@ -28,10 +28,9 @@ _KINDS: Final[dict[str, tuple[str, ...]]] = {
 _PAGES: Final = """
 SELECT tbl_name AS name, sum(pgsize) AS bytes FROM dbstat JOIN sqlite_master USING (name)
 WHERE aggregate = TRUE GROUP BY tbl_name"""
-# So long a piece may hold up a delivery, and so many pages the log may have meanwhile.
+# So long a piece may hold up a delivery. Meanwhile SQLite copies the log by itself.
 _PIECE_SECONDS: Final = 0.02
 _PIECE_PAGES_MAX: Final = 2_000
-_LOG_PAGES: Final = 4_000
 # Less is soon used again; more than a part of the file is worth a command.
 WORTH_BYTES: Final = 64 * 1024 * 1024
 _WORTH_PART: Final = 4
@@ -90,15 +89,12 @@ def return_pages(state: Database, clock: Clock) -> None:
 
     After each step it waits as long as the step has taken.
     """
-    left, piece, logged = _pragma(state, "freelist_count"), 64, 0
+    left, piece = _pragma(state, "freelist_count"), 64
     while left > 0:
         started = clock.monotonic()
         state.free_pages(piece)
         took = clock.monotonic() - started
-        left, logged = left - piece, logged + piece
-        if logged >= _LOG_PAGES:
-            state.copy_log()
-            logged = 0
+        left -= piece
         clock.sleep(took)
         faster = 2 if took < _PIECE_SECONDS / 2 else 0.5 if took > _PIECE_SECONDS else 1
         piece = max(8, min(_PIECE_PAGES_MAX, int(piece * faster)))

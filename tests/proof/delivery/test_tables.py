@@ -156,8 +156,6 @@ def every_command() -> Iterator[CommandState]:
 
 def command_as_a_person_says(one: CommandState) -> CommandDecision:
     """What somebody who types a command once more would want."""
-    if one.may_repeat:  # "a second one is meant"
-        return CommandDecision.SEND
     if one.known == Known.UNKNOWN:
         return CommandDecision.STOP_UNRESOLVED
     is_done = one.known in (Known.DONE, Known.CONTRADICTED)

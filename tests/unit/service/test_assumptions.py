@@ -9,6 +9,7 @@ import re
 import pytest
 
 from svc import service
+from svc.service import errors
 from svc.service.facts import COUNTRIES, EU_COUNTRIES, EVENT_TYPES
 from svc.service.model import Field, Kind
 
@@ -578,6 +579,77 @@ def test_fails() -> None:
         for action in noun.actions
         if action.only_with
     } == {"disputes.update": "submit"}
+
+
+# Of each status its type and its codes; what stands behind the bar is looked at only after the
+# idempotency key was looked for, so that such an answer proves that nothing was carried out (R113).
+ERRORS = {
+    400: """invalid_request_error: http_invalid version_invalid idempotency_key_missing
+        idempotency_key_invalid idempotency_key_reused body_invalid | parameter_missing
+        parameter_unknown parameter_invalid_empty parameter_invalid_integer parameter_invalid_type
+        parameter_too_long parameter_invalid_value parameter_invalid_boolean
+        parameter_invalid_timestamp parameters_exclusive currency_invalid currency_unsupported
+        country_code_invalid hs_code_invalid amount_too_small amount_too_large iban_invalid
+        url_invalid event_type_unknown order_unexpected_state capture_not_allowed
+        dispute_unexpected_state payment_disputed payment_not_refundable payment_already_refunded
+        balance_insufficient evidence_missing webhook_endpoint_limit sandbox_reset""",
+    401: "authentication_error: api_key_missing api_key_invalid https_required api_key_expired |",
+    402: "card_error: |",  # of the checkout alone
+    403: "permission_error: permission_denied secret_key_required |",
+    404: "invalid_request_error: endpoint_unknown | resource_missing",
+    405: "invalid_request_error: method_not_allowed |",
+    408: "invalid_request_error: request_timeout |",
+    409: "idempotency_error: idempotency_key_in_use |",
+    413: "invalid_request_error: request_too_large |",
+    415: "invalid_request_error: unsupported_media_type |",
+    429: "rate_limit_error: rate_limit |",
+    500: "api_error: internal_error |",
+    502: "api_error: bad_gateway |",
+    503: "api_error: service_unavailable |",
+    504: "api_error: gateway_timeout |",
+    507: "api_error: storage_full |",
+}
+
+
+def test_errors() -> None:
+    """Every code, its status, the type of that status, and whether it settles a request."""
+    for status, told in ERRORS.items():
+        early, late = told.split(":")[1].split("|")
+        codes = errors.codes_of(status)
+        assert sorted(codes) == sorted((early + late).split())
+        assert {one for one in codes if errors.CODES[one].settles} == {*late.split()}
+        assert errors.type_of(status) == told.split(":")[0]
+    assert {code.status for code in errors.CODES.values()} <= {*ERRORS}
+    own_type = {name: code.type for name, code in errors.CODES.items() if code.type}
+    assert own_type == {"idempotency_key_reused": "idempotency_error"}
+
+
+# What states and relations forbid, beyond what a field of the request may be.
+REFUSES = {
+    "orders.create": "amount_too_large",
+    "orders.update": "order_unexpected_state amount_too_large",
+    "orders.cancel": "order_unexpected_state",
+    "orders.capture": "capture_not_allowed order_unexpected_state amount_too_large",
+    "refunds.create": "payment_not_refundable payment_already_refunded payment_disputed "
+    "balance_insufficient amount_too_large",
+    "payouts.create": "parameters_exclusive parameter_missing iban_invalid balance_insufficient",
+    "landed-cost-quotes.create": "amount_too_large",
+    "webhook-endpoints.create": "webhook_endpoint_limit",
+    "disputes.update": "dispute_unexpected_state evidence_missing",
+    "disputes.accept": "dispute_unexpected_state",
+}
+
+
+def test_what_is_refused() -> None:
+    """A client that was generated from the document knows no other code of a verb."""
+    described = {
+        f"{noun.word}.{action.verb}": " ".join(action.refuses)
+        for noun in service.nouns()
+        for action in noun.actions
+        if action.refuses
+    }
+    assert described == REFUSES
+    assert {code for codes in REFUSES.values() for code in codes.split()} <= {*errors.CODES}
 
 
 MANY = """

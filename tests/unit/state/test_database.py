@@ -1,5 +1,6 @@
 """The state database: durable, private, shared by many processes, never silently reset."""
 
+import errno
 import os
 import sqlite3
 import stat
@@ -17,8 +18,9 @@ from support.clocks import ManualClock
 from support.suite.patience import patient
 from svc.clock import SystemClock
 from svc.errors import ExitCode, LocalError
-from svc.state import Database, Tx
+from svc.state import LOST, Database, NotSynced, Tx
 from svc.state.files import folder_lock
+from svc.state.opening import is_damage, local_error
 from svc.state.salvage import begin_empty
 from svc.state.schema import MIGRATIONS
 
@@ -176,8 +178,12 @@ def test_open_sets_a_damaged_file_aside(path: Path, damage: Callable[[Path], Non
     for number in (1, 2):
         damage(path)
         kept = path.read_bytes()
-        with pytest.raises(LocalError, match=rf"moved to state\.db\.corrupt-{number}, unchanged"):
+        with pytest.raises(
+            LocalError, match=rf"moved to state\.db\.corrupt-{number}, unchanged"
+        ) as met:
             use(path)
+        assert met.value.code == "state_damaged"
+        assert open_files(path.parent) == []  # though the error holds what had it open
         assert not path.exists()
         assert Path(f"{path}.corrupt-{number}").read_bytes() == kept
         for _ in range(2):
@@ -186,6 +192,23 @@ def test_open_sets_a_damaged_file_aside(path: Path, damage: Callable[[Path], Non
         assert begin_empty(path, ManualClock())[-1].name == f"state.db.corrupt-{number}"
     with Database.open(path, clock=ManualClock()) as state:
         assert urls(state) == []
+
+
+def open_files(folder: Path) -> list[str]:
+    held = Path("/proc/self/fd").iterdir()
+    return [name for fd in held if (name := os.path.realpath(fd)).startswith(f"{folder}/state.db")]
+
+
+def test_the_newest_damaged_file_is_named(path: Path) -> None:
+    """The tenth comes after the ninth."""
+    path.parent.mkdir(mode=0o700)
+    for number in (10, 9, 1):
+        path.with_name(f"state.db.corrupt-{number}").touch()
+    path.with_name("state.db.corrupt-10-wal").touch()
+    with pytest.raises(LocalError, match=r"moved to state\.db\.corrupt-10, and") as told:
+        use(path)
+    assert f"svc requests adopt {path}.corrupt-10;" in str(told.value.hint)
+    assert [one.name[17:] for one in begin_empty(path, ManualClock())] == ["1", "9", "10"]
 
 
 def use(path: Path) -> None:
@@ -241,6 +264,9 @@ def test_a_log_left_behind_is_not_played_into_a_new_database(path: Path) -> None
         assert urls(second) == []
     assert Path(f"{path}.corrupt-1-wal").exists()
     first.close()
+    path.unlink()
+    Path(f"{path}-wal").touch()
+    use(path)  # an empty log records nothing
 
 
 def test_open_refuses_a_newer_schema(path: Path) -> None:
@@ -251,6 +277,7 @@ def test_open_refuses_a_newer_schema(path: Path) -> None:
     before = path.read_bytes()
     with pytest.raises(LocalError, match="newer svc") as refused:
         Database.open(path, clock=ManualClock())
+    assert (refused.value.code, open_files(path.parent)) == ("state_newer", [])
     assert "svc requests list --unresolved" in str(refused.value.hint)
     with Database.open(path, clock=ManualClock(), reading=True) as state:
         assert urls(state) == []
@@ -319,6 +346,87 @@ def test_a_full_disk_is_one_clear_line(state: Database) -> None:
     with pytest.raises(LocalError, match="disk is full"), state.write() as tx:
         tx.many(INSERT, [("x" * 4000 + str(number),) for number in range(50)])
     assert urls(state) == []
+
+
+@pytest.mark.parametrize(
+    ("code", "why", "step"),
+    [
+        ("SQLITE_FULL", "the disk is full", "Free some space"),
+        ("SQLITE_READONLY_DIRECTORY", "it is read-only", "Make the file and its folder writable"),
+        ("SQLITE_CANTOPEN_ISDIR", "it cannot be opened", "Check the folder's permissions"),
+        ("SQLITE_BUSY_SNAPSHOT", "another svc process held it for over ten sec", "Try again"),
+        ("SQLITE_IOERR_FSYNC", "the disk failed to read or write", "Check the disk"),
+        ("SQLITE_TOOBIG", "as SQLite says", ""),
+        ("SQLITE_CORRUPT_VTAB", "as SQLite says", ""),
+        ("SQLITE_NOTADB", "as SQLite says", ""),
+    ],
+)
+def test_each_trouble_is_told_with_what_to_do(code: str, why: str, step: str) -> None:
+    """Damage alone moves the file aside."""
+    error = sqlite3.OperationalError("as SQLite says")
+    error.sqlite_errorcode = getattr(sqlite3, code)
+    told = local_error(error)
+    assert told.message.startswith(f"The state database cannot be used: {why}")
+    assert str(told.hint or "").startswith(step)
+    assert bool(told.hint) == bool(step)
+    assert is_damage(error) == (code in ("SQLITE_CORRUPT_VTAB", "SQLITE_NOTADB"))
+
+
+def test_what_the_module_says_itself_is_damage_where_it_is_about_the_file() -> None:
+    """It has no code of SQLite's."""
+    assert is_damage(sqlite3.DatabaseError("file is empty"))
+    assert not is_damage(sqlite3.ProgrammingError("Cannot operate on a closed database."))
+    assert not is_damage(OSError())
+
+
+@pytest.mark.parametrize("suffix", ["", "-wal", "-shm"])
+def test_files_that_are_gone_are_noticed(path: Path, state: Database, suffix: str) -> None:
+    """R102: what goes into a deleted file is gone with the process; it can be copied until then."""
+    with state.write() as tx:
+        tx.execute(INSERT, ("kept",))
+    state.check_in_place()
+    Path(f"{path}{suffix}").unlink()
+    with pytest.raises(LocalError, match="was deleted or replaced") as told:
+        state.check_in_place()
+    assert told.value.code == "state_replaced"
+    assert told.value.code in LOST
+    assert state.save_copy(5.0) == f"{path}.saved-1"
+    with closing(sqlite3.connect(f"{path}.saved-1")) as saved:
+        assert saved.execute("SELECT url FROM endpoints").fetchall() == [("kept",)]
+    assert stat.S_IMODE(Path(f"{path}.saved-1").stat().st_mode) == 0o600
+
+
+def test_a_copy_that_takes_too_long_is_given_up(path: Path) -> None:
+    """The program is to end."""
+
+    class Late(ManualClock):
+        def monotonic(self) -> float:
+            self.advance(3)
+            return super().monotonic()
+
+    with Database.open(path, clock=Late()) as state:
+        assert state.save_copy(3.0) == f"{path}.saved-1"
+        assert state.save_copy(2.9) is None
+    assert [one.name for one in path.parent.glob("*saved*")] == ["state.db.saved-1"]
+
+
+def test_after_a_sync_that_failed_nothing_counts_as_kept(state: Database) -> None:
+    """R68: the system may have thrown the data away, so that a later sync proves nothing."""
+    asked = []
+
+    def fail(_: int) -> None:
+        asked.append(1)
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    state.sync_by_hand(fail)
+    for url in "ab":
+        with (
+            pytest.raises(NotSynced, match="did not reach the disk: ") as told,
+            state.write() as tx,
+        ):
+            tx.execute(INSERT, (url,))
+        assert told.value.code == "state_not_synced"
+    assert asked == [1]
 
 
 def test_threads_take_turns(state: Database) -> None:

@@ -90,8 +90,9 @@ def test_requests_from_before_limits_count_in_them(path: Path) -> None:
 def test_nothing_begins_anew_where_nothing_is_damaged(path: Path) -> None:
     """`start-empty` takes no state away."""
     fill(path, range(3))
-    with pytest.raises(LocalError, match="is there and is not damaged"):
+    with pytest.raises(LocalError, match="is there and is not damaged") as refused:
         begin_empty(path, ManualClock())
+    assert refused.value.code == "state_present"
     assert len(names(path)) == 3
 
 
@@ -112,6 +113,10 @@ def test_a_file_of_which_no_request_can_be_read_is_refused(path: Path, header: b
     other = path.with_name("other.db")
     keep_requests(other, "rq_1")
     other.write_bytes((header + b"\xff" * 4096) if header else other.read_bytes()[:8192])
-    with pytest.raises(LocalError, match="No request can be read"):
+    with pytest.raises(LocalError, match="No request can be read") as refused:
         adopt(path, other, ManualClock())
+    assert (refused.value.code, refused.value.param) == ("state_unreadable", "FILE")
+    with pytest.raises(LocalError, match="cannot be opened") as refused:
+        adopt(path, path.with_name("none.db"), ManualClock())
+    assert (refused.value.code, refused.value.param) == ("state_unreadable", "FILE")
     assert not path.exists()
