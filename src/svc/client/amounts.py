@@ -49,7 +49,7 @@ def parse_whole_number(
         hint = None if whole is None else f"Write {whole}"
         hint = _suggest_number(text, name, currency) if is_money else hint
         raise _build_error(f"{name} {_show_value(value)} is not a whole number", name, hint)
-    if len(text) > _DIGITS_MAX or not minimum <= int(text) <= AMOUNT_MAX:
+    if _is_long(text) or not minimum <= int(text) <= AMOUNT_MAX:
         raise _build_error(
             f"{name} {_truncate(text)} is not from {minimum} to {AMOUNT_MAX}", name, None
         )
@@ -82,7 +82,7 @@ def read_answered_amount(value: object) -> int | None:
         return value
     text = _spell_number(value)
     whole = text if text is None or _is_whole(text) else without_zeros(text)
-    return None if whole is None or len(whole) > _DIGITS_MAX else int(whole)
+    return None if whole is None or _is_long(whole) else int(whole)
 
 
 def _spell_number(value: object) -> str | None:
@@ -97,6 +97,11 @@ def _is_whole(text: str | None) -> bool:
     digits = (text or "").removeprefix("-")
     plain = digits.isascii() and digits.isdigit()
     return text == "0" or (plain and digits[0] != "0")
+
+
+def _is_long(whole: str) -> bool:
+    """Whether a whole number has more digits than any amount; Python refuses some of those."""
+    return len(whole.removeprefix("-")) > _DIGITS_MAX
 
 
 def without_zeros(text: str) -> str | None:
