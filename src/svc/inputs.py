@@ -49,7 +49,7 @@ def open_twice(name: str, stdin: BinaryIO, most: int, param: str) -> Iterator[Bi
 
     What a pipe gives is kept in memory. An OSError within the block becomes the same UsageError.
     """
-    if name == STDIN or is_read_once(name):
+    if is_read_once(name):
         yield BytesIO(read_bytes(name, stdin, most, param))
         return
     with _name_unread(name, param), Path(name).open("rb") as file:

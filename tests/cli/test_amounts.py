@@ -141,25 +141,3 @@ def test_numbers_leave_as_they_were_spelled() -> None:
     assert '{"n":1e2,"m":-0}' in next(ways)
     assert f'"n": {spelled}\n' in next(ways)
     assert f'{{"n":{spelled}}}' in next(ways)
-
-
-@pytest.mark.parametrize("name", ["Amount", "amout", "a mount"])
-def test_a_misspelt_field_is_not_sent(name: str) -> None:
-    """A refund without its amount would give everything back."""
-    result = inside("refunds", "create", "-d", "payment=pay_1", "-d", f"{name}:=5", env=NOWHERE)
-    assert (result.code, result.error["code"]) == (2, "field_misspelt")
-
-
-@pytest.mark.parametrize(
-    ("words", "meant"),
-    [
-        ("webhook-endpoints create -d url=https://a.example -d descripton=x", "description"),
-        ("disputes update dp_1 -d evidence[shipping_dat]=x", "evidence[shipping_date]"),
-        ("payouts create -d destination[ibann]=x", "destination[iban]"),
-    ],
-)
-def test_a_misspelt_field_of_any_request_is_not_sent(words: str, meant: str) -> None:
-    """Whatever an option gives is known to be a field, and so is what stands inside objects."""
-    result = inside(*words.split(), env=NOWHERE)
-    assert (result.code, result.error["code"]) == (2, "field_misspelt")
-    assert meant in str(result.error)
