@@ -12,7 +12,6 @@ import pytest
 
 from support.running import Sandbox
 from support.suite.patience import WAIT_SECONDS
-from svc.system.processes import notify_systemd
 
 
 @pytest.fixture
@@ -56,10 +55,3 @@ def test_service_is_ready_and_ends_as_its_unit_expects(
         finally:
             process.kill()
     assert process.returncode in (143, -signal.SIGTERM)
-
-
-def test_nobody_is_told_where_nobody_listens(tmp_path: Path) -> None:
-    """A stale name, another kind of address, none: svc goes on."""
-    for address in (str(tmp_path / "gone"), "@svc-nobody-listens-here", "vsock:2:1", ""):
-        notify_systemd({"NOTIFY_SOCKET": address})
-    notify_systemd({})

@@ -90,7 +90,7 @@ def test_a_wrong_field_is_named_with_what_helps(
     ],
 )
 def test_what_the_service_may_take_is_let_through(
-    operation: str, body: dict[str, Any], options: dict[str, bool]
+    operation: str, body: dict[str, Any], options: dict[str, Any]
 ) -> None:
     """A field or an operation that is not described is the service's to refuse."""
     check_body(operation, body, **{"is_form": False, **options})

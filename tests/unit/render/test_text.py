@@ -1,5 +1,8 @@
 """Text in lines, as wide as a terminal shows it."""
 
+import io
+import time
+
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
@@ -25,8 +28,50 @@ def test_wrap_loses_nothing_and_breaks_no_ascii_word(text: str, width: int) -> N
         assert cells(line) <= max(width, widest, 2)
 
 
-@pytest.mark.parametrize(("width", "row"), [(10, "four  nine\n"), (9, "four\n  nine\n")])
-def test_a_line_is_filled_to_its_last_column(width: int, row: str) -> None:
-    """One column less, and the second cell stands below the first."""
+@pytest.mark.parametrize(
+    ("width", "row", "note", "wide", "narrow"),
+    [
+        (10, "four  nine\n", "  a sentence that says\n  much\n", False, True),
+        (9, "four\n  nine\n", "  a sentence that says\n  much\n", False, True),
+        (23, "four  nine\n", "  a sentence that says\n  much\n", False, True),
+        (63, "four  nine\n", "  a sentence that says much\n", False, True),
+        (64, "four  nine\n", f"{'':16}a sentence that says much\n", False, False),
+        (85, "four  nine\n", f"{'':16}a sentence that says much\n", False, False),
+        (86, "four  nine\n", f"{'':16}a sentence that says much\n", True, False),
+        (None, "four  nine\n", f"{'':16}a sentence that says much\n", True, False),
+    ],
+)
+def test_lines_fill_a_terminal_to_its_last_column(
+    width: int | None, row: str, note: str, wide: bool, narrow: bool
+) -> None:
+    """What does not fit stands below, further right; a sentence has 20 columns at least."""
     layout = LineLayout(width, color=False, utc=True, tick="ok")
-    assert layout.row([("four", ""), ("nine", "")]) == row
+    assert layout.row([("four", ""), ("nine ", "")]) == row
+    assert layout.note("a sentence that says much", "") == note
+    assert (layout.wide, layout.narrow) == (wide, narrow)
+    assert layout.row([("four", ""), ("x" * 300, "")]).count("\n") == (1 if width is None else 2)
+    assert layout.row([("a", ""), ("b", ""), ("c" * 3, "")]) == "a  b  ccc\n"
+
+
+def test_a_line_tells_the_time_of_its_zone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With milliseconds, or without; local or UTC."""
+    monkeypatch.setenv("TZ", "UTC-2")
+    time.tzset()
+    try:
+        for utc, hour in ((True, "01"), (False, "03")):
+            layout = LineLayout(80, color=True, utc=utc, tick="ok")
+            assert layout.clock(3600.0785) == f"{hour}:00:00.078"
+            assert layout.format_brief(3600.9) == f"{hour}:00:00"
+    finally:
+        monkeypatch.undo()
+        time.tzset()
+    assert layout.row([("a", "bad"), ("b", "")]) == "\x1b[1;31ma\x1b[0m  b\n"
+
+
+@pytest.mark.parametrize(
+    ("encoding", "tick"), [("utf-8", "✓"), ("UTF8", "✓"), ("latin-1", "ok"), (None, "ok")]
+)
+def test_a_tick_is_one_where_the_stream_can_write_it(encoding: str | None, tick: str) -> None:
+    """Else a word."""
+    stream = io.StringIO() if encoding is None else io.TextIOWrapper(io.BytesIO(), encoding)
+    assert LineLayout.of(stream, width=80, color=False, utc=False).tick == tick

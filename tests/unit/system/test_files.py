@@ -19,27 +19,6 @@ def test_private_folder_and_what_is_made_above_it_are_the_users_alone(tmp_path: 
         assert folder.stat().st_mode & 0o777 == 0o700
 
 
-def test_windows_is_asked_again_where_a_program_has_the_file_open(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """An indexer, or a virus scanner: for a moment, which is waited for."""
-    fresh, place = tmp_path / "fresh", tmp_path / "place"
-    fresh.write_text("new")
-    place.write_text("old")
-    monkeypatch.setattr(files, "_MOVES_OPEN_FILES", False)
-    replace, refused, pauses = Path.replace, [1, 2], list[float]()
-
-    def busy(path: Path, target: Path) -> Path:
-        if refused:
-            refused.pop()
-            raise PermissionError
-        return replace(path, target)
-
-    monkeypatch.setattr(Path, "replace", busy)
-    files._replace(fresh, place, pauses.append)
-    assert (place.read_text(), len(pauses)) == ("new", 2)
-
-
 @pytest.mark.parametrize("moves", [True, False])
 def test_a_file_that_is_put_in_place_is_written_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, moves: bool
@@ -88,3 +67,47 @@ def test_content_alone_is_synced_where_the_system_can(
         monkeypatch.setattr(os, "fdatasync", content, raising=False)
     files.sync_data(7)
     assert asked == ["content of 7" if can else "all of 7"]
+
+
+@pytest.mark.parametrize(
+    ("number", "word"),
+    [
+        (errno.ENOSPC, "Free some space"),
+        (errno.EMFILE, "ulimit -n"),
+        (errno.ENFILE, "try again later"),
+        (errno.EACCES, "writable for this user"),
+        (errno.EROFS, "Make it writable."),
+        (errno.EIO, None),
+        (None, None),
+    ],
+)
+def test_what_can_be_done_about_a_disk_is_advised(number: int | None, word: str | None) -> None:
+    """Where it cannot be helped, nothing is."""
+    advice = files.advice(OSError() if number is None else OSError(number, "no"))
+    assert (word is None) if advice is None else str(word) in advice
+
+
+@pytest.mark.parametrize("fails", [1, 19, 20, 21])
+def test_windows_is_not_asked_for_ever(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fails: int
+) -> None:
+    """An indexer has the file open for a moment; after a second the error is told."""
+    fresh, place = tmp_path / "fresh", tmp_path / "place"
+    fresh.write_text("new")
+    monkeypatch.setattr(files, "_MOVES_OPEN_FILES", False)
+    replace, pauses, asked = Path.replace, list[float](), list[int]()
+
+    def busy(path: Path, target: Path) -> Path:
+        asked.append(1)
+        if len(asked) <= fails:
+            raise PermissionError
+        return replace(path, target)
+
+    monkeypatch.setattr(Path, "replace", busy)
+    if fails > 20:
+        with pytest.raises(PermissionError):
+            files._replace(fresh, place, pauses.append)
+    else:
+        files._replace(fresh, place, pauses.append)
+        assert place.read_text() == "new"
+    assert sum(pauses) == pytest.approx(0.05 * min(fails, 20))

@@ -2,7 +2,7 @@
 
 import pytest
 
-from svc.system.hosts import is_loopback
+from svc.system.hosts import host_of, is_loopback
 
 
 @pytest.mark.parametrize(
@@ -22,8 +22,25 @@ from svc.system.hosts import is_loopback
         ("::ffff:10.0.0.1", False),
         ("::2", False),
         ("::1]", False),
+        ("127.0.0.256", False),
+        ("127.0.0.1.1", False),
+        ("127.0.0.0001", False),
     ],
 )
 def test_only_literal_addresses_and_localhost_are_loopback(host: str, *, loopback: bool) -> None:
     """A host that only resembles one may lead to another machine (R21, R89)."""
     assert is_loopback(host) is loopback
+
+
+@pytest.mark.parametrize(
+    ("header", "host"),
+    [
+        *(("a.example", "a.example"), ("a.example:80", "a.example"), ("a.example:", "a.example")),
+        *(("[::1]", "::1"), ("[::1]:80", "::1"), ("[::1]:", "::1"), ("", "")),
+        *(("a.example:x", ""), ("a.example:\u0663", ""), ("a:80:81", ""), ("[::1", "")),
+        *(("[::1]80", ""), ("[::1]:x", ""), ("[::1]x:80", "")),
+    ],
+)
+def test_a_host_header_is_its_host_or_nothing(header: str, host: str) -> None:
+    """R89: what is malformed is nobody's host."""
+    assert host_of(header) == host
