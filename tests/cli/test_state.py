@@ -7,6 +7,8 @@ import pytest
 
 from support.clocks import ManualClock
 from support.running import Svc
+from svc.cli import state
+from svc.delivery.journal.journal import Journal
 from svc.state import Database, room
 
 DAY = 24 * 3600
@@ -17,7 +19,7 @@ FORWARDED = "INSERT INTO inbox (listener, event_id, type, object_id, received_at
 def old_events(isolated: Path) -> None:
     """A month of events with no target, which are due to be forgotten, and one of today."""
     clock = ManualClock(0)
-    with Database.open(isolated / "state" / "state.db", clock=clock) as state, state.write() as tx:
+    with Database.open(isolated / "state" / "state.db", clock=clock) as kept, kept.write() as tx:
         tx.many(FORWARDED, [(f"evt_{number}", DAY) for number in range(1200)])
         tx.many(
             "INSERT INTO payloads (inbox_seq, headers, body) SELECT seq, x'', zeroblob(2000) FROM"
@@ -44,10 +46,10 @@ def test_doctor_says_when_it_is_worth_it(
 ) -> None:
     """A warning with the command, where much of the file is free; `svc state` hints at it too."""
     monkeypatch.setattr(room, "WORTH_BYTES", 1)
-    with Database.open(isolated / "state" / "state.db", clock=ManualClock()) as state:
-        with state.write() as tx:
+    with Database.open(isolated / "state" / "state.db", clock=ManualClock()) as kept:
+        with kept.write() as tx:
             tx.execute("INSERT INTO payloads (headers, body) VALUES (x'', zeroblob(2000000))")
-        with state.write() as tx:
+        with kept.write() as tx:
             tx.execute("DELETE FROM payloads")
     assert "svc state compact" in svc("state").err
     found = next(
@@ -64,3 +66,16 @@ def test_state_is_shown_to_people_in_words(svc: Svc, old_events: None) -> None:
     shown = svc("state", "-o", "human").out
     assert "free_bytes" not in shown
     assert ("Free bytes" in shown, "What it holds" in shown) == (True, True)
+
+
+def test_a_file_that_can_give_room_back_in_pieces_is_not_written_anew(
+    svc: Svc, old_events: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is forgotten is counted over all pieces."""
+    pieces, returned = [3, 2, 0], []
+    monkeypatch.setattr(Journal, "forget_old", lambda *_: pieces.pop(0))
+    monkeypatch.setattr(state, "can_return_pages", lambda _: True)
+    monkeypatch.setattr(state, "return_pages", lambda *given: returned.append(given))
+    monkeypatch.setattr(state, "rebuild", None)
+    assert svc.ok("state", "compact")["requests_forgotten"] == 5
+    assert len(returned) == 1

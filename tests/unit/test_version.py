@@ -1,13 +1,23 @@
-"""The version tells one build from another: by the commits, by a tag, by what was noted."""
+"""The version tells one build from another: by the commits, by a tag, by what was noted.
 
+And how it is printed, before the command line is there.
+"""
+
+import errno
+import io
 import shutil
 import subprocess
+import sys
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 import svc
+from svc import start
+from svc.cli.framework import requirements
+from svc.errors import LocalError
 
 ROOT = Path(svc.__file__).parents[2]
 MAKER = ROOT / ".build" / "version.py"
@@ -126,3 +136,58 @@ def test_sources_that_were_not_built_say_so_and_name_their_commit(project: Path)
         assert imported() == f"{svc.RELEASE}+source.g{commit}"
     shutil.rmtree(project / ".git")
     assert imported() == f"{svc.RELEASE}+source"
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "said"),
+    [
+        (None, 0, ""),
+        (BrokenPipeError(errno.EPIPE, "Broken pipe"), 141, ""),
+        (OSError(errno.ENOSPC, "No space"), 10, "Error: the result could not be written.\n"),
+        (ValueError("closed"), 10, "Error: the result could not be written.\n"),
+    ],
+)
+def test_a_version_that_cannot_be_written_has_an_exit_code(
+    monkeypatch: pytest.MonkeyPatch, error: Exception | None, code: int, said: str
+) -> None:
+    """R77: also where there is no stderr to say it on."""
+    written = []
+
+    def write(line: bytes) -> None:
+        written.append(line)
+        if error is not None:
+            raise error
+
+    out = SimpleNamespace(buffer=SimpleNamespace(write=write), flush=lambda: written.append(b""))
+    for told in (io.StringIO(), None):
+        monkeypatch.setattr(sys, "stdout", out)
+        monkeypatch.setattr(sys, "stderr", told)
+        assert start._write_line(b"svc 1") == code
+        assert told is None or told.getvalue() == said
+    assert written == [b"svc 1", b""][: 1 + (error is None)] * 2
+
+
+@pytest.mark.parametrize(
+    ("unmet", "code", "said"),
+    [
+        (None, 1, "svc could not go on (KeyError). What was sent: svc requests list"),
+        (
+            LocalError("lib-a is missing.", hint="pip install lib-a"),
+            10,
+            "  Next: pip install lib-a",
+        ),
+    ],
+)
+def test_what_cannot_go_on_says_so_in_a_line(
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    unmet: LocalError | None,
+    code: int,
+    said: str,
+) -> None:
+    """R79: first of all whether a library is what is wrong."""
+    monkeypatch.setattr(requirements, "find_unmet", lambda: unmet)
+    assert start._report_lost(KeyError("x")) == code
+    told = capsys.readouterr().err
+    assert told.startswith("Error: ")
+    assert told.splitlines()[-1].removeprefix("Error: ") == said

@@ -52,7 +52,9 @@ def test_uninstall_takes_away_what_install_put_there(svc: Svc, isolated: Path, s
     profile.parent.mkdir(parents=True)
     profile.write_text("Set-Alias a b\n")
     svc.ok("completion", shell, "--install")
-    assert svc.ok("completion", shell, "--uninstall")["changed"]
+    removed = svc("completion", shell, "--uninstall", "-o", "human")
+    assert removed.out.startswith(f"Removed {isolated / PLACES[shell][0]}")
+    assert ("In ~/.zshrc, the line that names" in removed.err) == (shell == "zsh")
     assert not (isolated / PLACES[shell][0]).exists()
     assert profile.read_text() == "Set-Alias a b\n"
     assert not svc.ok("completion", shell, "--uninstall")["changed"]
@@ -134,6 +136,16 @@ def test_a_profile_of_powershell_keeps_what_it_says(svc: Svc, isolated: Path) ->
     line = f". '{profile.with_name('svc.ps1')}'"
     assert profile.read_text() == f"Set-Alias ll ls\n{line}\n"
     assert stat.S_IMODE(profile.stat().st_mode) == 0o600
+
+
+def test_a_profile_in_utf_16_is_left_as_it_is(svc: Svc, isolated: Path) -> None:
+    """A line of bytes would spoil it: the line is told."""
+    profile = isolated / PROFILE
+    profile.parent.mkdir(parents=True)
+    profile.write_bytes(b"\xff\xfea\x00")
+    refused = svc("completion", "powershell", "--install")
+    assert (refused.code, profile.read_bytes()) == (10, b"\xff\xfea\x00")
+    assert f"Add this line: . '{profile.with_name('svc.ps1')}'" in refused.error["message"]
 
 
 @pytest.mark.parametrize("said", ["", "echo not-a-path", "exit 3"])

@@ -372,6 +372,14 @@ def test_whoami_ends_with_8_if_nobody_answers(svc: Svc) -> None:
     assert (ended.json["reachable"], ended.json["key_accepted"]) == (False, None)
 
 
+def test_whoami_with_a_proxy_that_cannot_be_used_asks_nobody(svc: Svc) -> None:
+    """What is known is printed all the same."""
+    env = {"SVC_API_KEY": "sk_test_4eC39HqLyjWDarjtT1zdp7dc", "SVC_PROXY": "socks5://x:1"}
+    ended = svc("whoami", "--base-url", URL, env=env)
+    assert (ended.code, ended.json["key"]) == (2, "sk_test_…p7dc")
+    assert (ended.json["reachable"], ended.json["proxy"]) == (None, None)
+
+
 def test_whoami_without_an_address_says_how_to_begin(svc: Svc) -> None:
     """Exit 2 with the first steps."""
     ended = svc("whoami", "-o", "human")

@@ -1,6 +1,7 @@
 """`svc doctor`: what it finds on this machine and at the service, and what it says to do."""
 
 import json
+import os
 import re
 import socket
 from collections.abc import Iterator
@@ -10,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from support.ring_file import FakeRing
 from support.running import Sandbox, Svc
 from support.servers.accepting import OneByOne
 
@@ -305,3 +307,54 @@ def test_a_report_of_a_bug_has_all_but_secrets(
     assert "Attach this where you have svc from" in shown.err
     assert not {secret, "hidden"} & set(re.findall(r"\w+", report.out + shown.out))
     assert "svc doctor --report" in svc("help", "changes").out
+
+
+def test_a_report_names_the_last_five_of_bugs(svc: Svc, isolated: Path) -> None:
+    """Also where the settings cannot be read, which it names none of then."""
+    reports = isolated / "state" / "reports"
+    reports.mkdir(parents=True)
+    names = [reports / f"report-{number}.txt" for number in (6, 5, 4, 3, 2, 1)]
+    for moment, path in enumerate(names):
+        path.touch()
+        os.utime(path, (moment, moment))
+    (isolated / "config").mkdir(mode=0o700)
+    (isolated / "config" / "config.toml").write_text("active_profile = \n")
+    told = svc("doctor", "--report", "-o", "json").json
+    assert (told["bug_reports"], told["settings"]) == ([str(path) for path in names[1:]], [])
+    assert "profiles" not in svc("doctor", "--report", "-o", "human").out.casefold()
+
+
+@pytest.mark.parametrize("given", ["-o", "--output"])
+def test_id_of_a_check_is_its_name(svc: Svc, given: str) -> None:
+    """A line each, and no other."""
+    named = svc("doctor", given, "id").out.splitlines()
+    assert {"configuration", "service", "state", "tunnels"} <= set(named)
+    assert named == list(checks(svc("doctor", "-o", "json").out))
+
+
+def test_a_key_of_the_environment_that_hides_another_is_told(svc: Svc, fake_ring: FakeRing) -> None:
+    """Beside the keyring that answers; a stored key that is refused is to be stored anew."""
+    env = {"SVC_BASE_URL": "http://127.0.0.1:9"}
+    svc.ok(
+        "keys", "add", "--stdin", "--no-check", stdin="sk_test_4eC39HqLyjWDarjtT1zdp7dc", env=env
+    )
+    env["SVC_API_KEY"] = "sk_test_0123456789abcdefWXYZ"
+    found = checks(svc("doctor", "-o", "json", "--max-time", "1", env=env).out)
+    assert found["keyring"]["status"] == "ok"
+    assert found["keyring"]["detail"].endswith(" answers")
+    assert (found["key"]["status"], found["key"]["fix"]) == (
+        "warning",
+        "Unset SVC_API_KEY to use the stored key",
+    )
+    assert "not the stored key sk_test_…p7dc of this profile" in found["key"]["detail"]
+
+
+def test_a_stored_key_that_is_refused_is_to_be_stored_anew(
+    svc: Svc, sandbox: Sandbox, fake_ring: FakeRing
+) -> None:
+    """The remedy names the profile."""
+    svc.ok("keys", "add", "--stdin", "--no-check", stdin="sk_test_4eC39HqLyjWDarjtT1zdp7dc")
+    ended = svc("whoami", "-o", "human", env={"SVC_API_KEY": ""})
+    assert ended.code == 4
+    fix = "Store a key of this account: svc keys add --profile default; or set SVC_API_KEY"
+    assert fix in " ".join(ended.err.split())

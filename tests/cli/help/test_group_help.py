@@ -53,3 +53,9 @@ def test_help_of_a_group_says_its_short_name(svc: Svc) -> None:
     assert "Its short name is quotes." in shown
     assert "svc quotes create" in shown
     assert "short name" not in svc("orders", "--help").out
+
+
+@pytest.mark.parametrize("words", ["", "orders", "events", "profiles", "sandbox keys"])
+def test_a_group_alone_shows_its_help(svc: Svc, words: str) -> None:
+    """As --help does."""
+    assert svc(*words.split()) == svc(*words.split(), "--help")

@@ -2,7 +2,8 @@
 
 import shlex
 from collections.abc import Iterator
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, Literal
 
 import pytest
 import typer
@@ -10,7 +11,7 @@ import typer
 from support.on_terminal import OnTerminal
 from support.running import Svc
 from svc.cli.framework.app import app
-from svc.cli.framework.help_page import HelpPage, fold, format_facts
+from svc.cli.framework.help_page import HelpPage, fold, format_facts, read_taken
 from svc.cli.framework.registry import COMMANDS, EVENT_VERBS, load
 
 pytestmark = pytest.mark.smoke
@@ -122,6 +123,21 @@ def test_limits_are_said_in_words() -> None:
     assert said["part"] == " (default: 8; at least 0.1)"
     assert said["none"] == " (default: 0)"
     assert format_facts(params["whole"], is_required=True) == " (at least 0; required)"
+
+
+@pytest.mark.parametrize(
+    ("written", "taken"),
+    [
+        (int | None, ("int", 1, 64, ())),
+        (list[float], ("float", 1, 64, ())),
+        (str | None, ("text", 1, 64, ())),
+        (Literal["a", "b"] | None, ("text", 1, 64, ("a", "b"))),
+    ],
+)
+def test_what_a_later_typer_says_of_a_parameter_is_read(written: object, taken: object) -> None:
+    """By its annotation, and with limits of its own."""
+    of = SimpleNamespace(annotation=written)
+    assert read_taken(SimpleNamespace(type_descriptor=of, min=1, max=64)) == taken
 
 
 @pytest.mark.parametrize("width", [20, 40, 78, 200])

@@ -1,12 +1,19 @@
 """How a page of `svc help` is laid out for a person."""
 
+import io
+import os
 import re
 import shlex
+import shutil
+import signal
 
 import pytest
 
-from support.on_terminal import OnTerminal
+from support.on_terminal import OnTerminal, TtyStream
 from support.running import Svc
+from svc.cli import help as pages
+from svc.cli.framework.session import Session
+from svc.cli.framework.streams import Streams
 from svc.cli.help.page import ASSUMPTIONS, TOPICS, Page, page_of, read_shell_lines
 
 PAGES = [topic for topic in TOPICS if topic != ASSUMPTIONS]
@@ -92,3 +99,43 @@ def test_each_row_of_the_comparison_says_how_it_was_seen() -> None:
     head = page.text(100).partition("\n\n")[2].partition("\n\n")[0]
     assert all(re.search(rf"\b{way}\b", head) for way in ways)
     assert "November 2026" in " ".join(head.split())
+
+
+WHOLE = {"PATH": "/usr/bin:/bin"}
+CAT = shutil.which("cat", path=WHOLE["PATH"])
+
+
+@pytest.mark.parametrize(
+    ("env", "lines", "command"),
+    [
+        ({"PAGER": "cat -u"}, 30, [CAT, "-u"]),
+        ({"PAGER": "cat -u", "LINES": "30"}, 30, [CAT, "-u"]),
+        ({"PAGER": "cat -u", "LINES": "31"}, 30, None),
+        ({"PAGER": "cat -u", "LINES": "0"}, 29, None),
+        ({"PAGER": "cat -u", "LINES": "x"}, 30, [CAT, "-u"]),
+        ({"PAGER": "cat"}, 30, None),
+        ({"PAGER": ""}, 30, None),
+        ({"PAGER": "'"}, 30, None),
+        ({"PAGER": "nobody-has-this"}, 30, None),
+        ({"PAGER": "./cat", "PATH": "."}, 30, None),
+        ({"PAGER": "cat -u", "TERM": "dumb"}, 30, None),
+    ],
+)
+def test_a_page_that_fits_needs_no_pager(
+    monkeypatch: pytest.MonkeyPatch, env: dict[str, str], lines: int, command: object
+) -> None:
+    """Of a terminal of 30 lines; its whole path is that of no folder one happens to stand in."""
+    monkeypatch.setattr(os, "get_terminal_size", lambda _: os.terminal_size((80, 30)))
+    there = Streams(TtyStream(), TtyStream(), TtyStream())
+    with Session([], {**WHOLE, **env}, there) as session:
+        assert pages._pager(session, "x\n" * lines) == command
+    with Session([], {**WHOLE, **env}, there._replace(stdin=io.StringIO())) as session:
+        assert pages._pager(session, "x\n" * lines) is None
+
+
+def test_a_pager_that_cannot_be_started_leaves_the_page_to_svc() -> None:
+    """Ctrl-C is svc's again."""
+    before = signal.getsignal(signal.SIGINT)
+    with Session([], WHOLE, Streams(TtyStream(), TtyStream(), TtyStream())) as session:
+        assert not pages._page(session, ["/nowhere/pager"], "x\n")
+    assert signal.getsignal(signal.SIGINT) is before

@@ -543,6 +543,11 @@ def test_the_sandboxes_own_command_is_named(svc: Svc, as_sandbox: Sandbox) -> No
     shown = svc("keys", "roll", "-o", "human")
     identity = constant(as_sandbox)["id"]
     assert f"svc sandbox keys roll {identity}" in shown.err
+    refused = svc("keys", "roll", env={"SVC_API_KEY": "sk_test_4eC39HqLyjWDarjtT1zdp7dc"})
+    assert (refused.code, refused.error["code"]) == (4, "key_in_environment")
+    svc.ok("config", "set", "profiles.sandbox.base_url", "http://127.0.0.1:9")
+    away = svc("keys", "roll", "--no-check", "--live", "-o", "human").err
+    assert "svc sandbox keys roll KEY_ID --grace 24h --profile sandbox --live" in away
 
 
 def test_what_is_kept_of_a_sandbox_key_is_in_its_table_only(

@@ -1,9 +1,29 @@
-"""The kinds of values, as the shells read them."""
+"""The kinds of values, as the shells read them, and the scripts that do."""
+
+from pathlib import Path
 
 import pytest
 
 from support.running import build_script
+from svc import completion
 from svc.completion.tree import Values
+from svc.errors import LocalError
+
+
+def test_an_installation_without_its_scripts_is_to_be_made_anew(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """The script of the package is read, else that of the checkout."""
+    for name in ("_CHECKOUT", "_PACKAGED"):
+        folder = tmp_path / name
+        folder.mkdir()
+        monkeypatch.setattr(completion, name, folder)
+    with pytest.raises(LocalError, match=r"This installation of svc lacks _svc\.") as lacking:
+        completion.read_script("zsh")
+    assert lacking.value.hint == "Install svc again"
+    for name in ("_CHECKOUT", "_PACKAGED"):
+        (tmp_path / name / "_svc").write_text(name)
+        assert completion.read_script("zsh") == name
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,6 @@ from svc import __version__
 from svc.cli.framework.options import OptionSet, Set, collect, options_of
 from svc.cli.framework.registry import (
     COMMANDS,
-    DEPRECATIONS,
     SHORT_NAMES,
     Entry,
     load,
@@ -87,8 +86,7 @@ class Verb(Sharing, TyperCommand):
     def invoke(self, ctx: Any) -> Any:
         if not self.repairs:
             _ = ctx.obj.out
-        if DEPRECATIONS:
-            warn_of_deprecated(ctx.obj, ctx.command_path)
+        warn_of_deprecated(ctx.obj, ctx.command_path)
         return super().invoke(ctx)
 
     def format_epilog(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002  the base's

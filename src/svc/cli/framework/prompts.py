@@ -262,10 +262,7 @@ def read_secret(session: Session, prompt: str, *, stdin: bool, command: str = _A
 
 def _read_pipe(stream: TextIO) -> str:
     """Reads the bytes as they are: a text stream would hide a carriage return."""
-    raw = getattr(stream, "buffer", None)
-    if raw is None:
-        return stream.read(_BYTES_MAX)
-    return read_to_end(raw, _BYTES_MAX).decode("utf-8", errors="surrogateescape")
+    return read_to_end(stream.buffer, _BYTES_MAX).decode("utf-8", errors="surrogateescape")
 
 
 def open_page(session: Session, page: str) -> None:

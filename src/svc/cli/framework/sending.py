@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from svc import service
 from svc.cli.framework.session import Session
-from svc.client.call import Call, build_blank_error, check_id
+from svc.client.call import Call, check_id
 from svc.client.operations import failure_of, find_undocumented_status, retrieval
 from svc.clock import utc
 from svc.errors import CheckFailed, LocalError, UsageError, build_wrong_choice
@@ -219,12 +219,9 @@ def send_list(
 
 
 def _filter(name: str, value: str) -> str:
-    """A filter of a list; a blank one would list everything (refused with UsageError)."""
-    option = f"--{name.replace('_', '-')}"
+    """A filter of a list, of which an id is checked."""
     if name in ID_PREFIXES or name == "starting_after":
-        return check_id(value, option)
-    if not value.strip():
-        raise build_blank_error(option)
+        return check_id(value, f"--{name.replace('_', '-')}")
     return value
 
 

@@ -39,19 +39,17 @@ def put(body: dict[str, Any], path: list[str], value: Any) -> None:
     """Sets one value, making the objects and lists on the way.
 
     Raises:
-        UsageError: when a path runs through a plain value or leaves a gap in a list.
+        UsageError: when a path leaves a gap in a list.
     """
     here: Any = body
     for part, following in zip(path, [*path[1:], None], strict=True):
         fresh = value if following is None else ([] if _is_index(following) else {})
         if isinstance(here, list):
             here = _into_list(here, part, fresh, path, last=following is None)
-        elif isinstance(here, dict):
+        else:
             if following is None or not isinstance(here.get(part), dict | list):
                 here[part] = fresh
             here = here[part]
-        else:
-            raise UsageError(f"{format_path(path)} is inside a field that has a plain value.")
 
 
 def format_path(path: list[str]) -> str:

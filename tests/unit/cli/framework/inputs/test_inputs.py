@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from svc.cli.framework.inputs import build_body, file_reader, parse_item
+from svc.cli.framework.inputs import build_body, file_reader, parse_item, without
 from svc.client.amounts import amount_option
 from svc.errors import UsageError
 
@@ -159,3 +159,17 @@ def test_files_that_cannot_be_read_are_one_clear_line(tmp_path: Path) -> None:
         with pytest.raises(UsageError) as caught:
             read(str(tmp_path / name))
         assert name in caught.value.message
+
+
+@pytest.mark.parametrize(
+    ("argv", "beginning", "kept"),
+    [
+        ("list --param a=1 --param b=2 x", "a=", "list --param b=2 x"),
+        ("list --param=a=1 --param=b=2 x", "a=", "list --param=b=2 x"),
+        ("list --param a=1 --param", "", "list"),
+        ("list --param=a=1 --params b", "", "list --params b"),
+    ],
+)
+def test_an_option_is_taken_out_of_a_command_line(argv: str, beginning: str, kept: str) -> None:
+    """However its value was joined to it; all else stays."""
+    assert without(argv.split(), "--param", beginning) == kept.split()

@@ -1,0 +1,73 @@
+"""What a sandbox's controls say of its clock and of the keys that it remembers."""
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from svc.cli.framework import delivering
+from svc.cli.framework.control import IdempotencyAges, clock_of, idempotency_ages, state_of
+from svc.errors import UsageError
+
+NOW = "2026-11-21T12:00:00.5Z"
+
+
+def control(health: dict[str, object], *logged: tuple[str, str]) -> Any:
+    """A client of controls that answer so; of the requests the newest comes first."""
+    rows = [{"idempotency_key": key, "created": created} for key, created in logged]
+    answer = SimpleNamespace(data={"data": rows})
+    return SimpleNamespace(health=lambda: SimpleNamespace(data=health), send=lambda _: answer)
+
+
+def test_the_clock_and_the_state_of_a_sandbox_are_read() -> None:
+    """An old one tells no state."""
+    assert clock_of(control({"now": NOW})) == 1795262400.5
+    assert state_of(control({"now": NOW, "world": "w1"})) == (1795262400.5, "w1")
+    assert state_of(control({"now": NOW, "world": 7})) == (1795262400.5, None)
+
+
+@pytest.mark.parametrize("now", ["soon", "\x1b[2J"])
+def test_what_tells_no_time_is_no_sandbox(now: object) -> None:
+    """The refusal shows what it said."""
+    with pytest.raises(UsageError, match="The sandbox's answer holds no time") as refused:
+        clock_of(control({"now": now}))
+    assert refused.value.code == "not_a_sandbox"
+    assert "\x1b" not in refused.value.message
+
+
+def test_a_key_is_as_old_as_its_first_arrival() -> None:
+    """By the journal's note of the sandbox's time, else its log, else this machine's clock."""
+    later, first = "2026-11-21T11:59:00Z", "2026-11-21T11:00:00Z"
+    ages = idempotency_ages(control({"now": NOW}, ("k", later), ("k", first)))
+    assert ages == IdempotencyAges(1795262400.5, {"k": 1795258800.0})
+
+    def age(server_time: float | None, key: str) -> float:
+        stored = SimpleNamespace(idempotency_key=key)
+        entry: Any = SimpleNamespace(
+            server_time=server_time, stored=stored, first_sent_at=1795262300.5
+        )
+        return ages.age(entry)
+
+    assert [age(1795262390.5, "k"), age(None, "k"), age(None, "other")] == [10, 3600.5, 100]
+
+
+def test_a_rolled_key_is_of_the_account_of_the_one_before(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of this address and mode alone."""
+    facts = [
+        SimpleNamespace(fingerprint=f"new{n}", old_fingerprint=old, origin=origin, mode=mode)
+        for n, (old, origin, mode) in enumerate(
+            [("old", "o", "test"), (None, "o", "test"), ("old", "p", "test"), ("old", "o", "live")]
+        )
+    ]
+    session: Any = SimpleNamespace(
+        base_url=SimpleNamespace(origin="o"),
+        settings=SimpleNamespace(mode="test"),
+        key_facts=SimpleNamespace(every=lambda: facts),
+        scope=lambda _: None,
+        key=SimpleNamespace(fingerprint="f"),
+    )
+    found: list[set[str]] = []
+    monkeypatch.setattr(delivering, "KeyMatcher", lambda *given: found.extend(given[-1]()))
+    nothing: Any = None
+    delivering.accounts_of(session, nothing, nothing)
+    assert found == [{"new0", "old"}]
