@@ -51,7 +51,7 @@ def compute_mac(key: str, data: bytes) -> str:
     return mac.hexdigest()
 
 
-@lru_cache(maxsize=16)
+@lru_cache
 def _prepare(key: str) -> hmac.HMAC:
     """Makes a key ready, to be copied: to make it ready for each body costs more than the body."""
     return hmac.new(key.encode(), digestmod="sha256")
@@ -119,7 +119,7 @@ def verify(
     return _verifier_of(tuple(secrets)).verify(body, headers, now)
 
 
-_verifier_of = lru_cache(maxsize=4)(Verifier)
+_verifier_of = lru_cache(Verifier)
 
 
 def check_secret(secret: str) -> None:

@@ -82,7 +82,7 @@ def _parse_field(text: bytes) -> _Field:
 
 
 # Most lines of a sender are those of its last request.
-_parse_usual_field: Final = lru_cache(maxsize=64)(_parse_field)
+_parse_usual_field: Final = lru_cache(_parse_field)
 
 
 def fields_of(headers: Sequence[Header]) -> HeaderFields:

@@ -135,7 +135,6 @@ class InboxWriter:
         self._with_results = 0  # groups that had results in them
         self._is_unstored = False  # results that are to be stored once more
         self._is_unread = False  # what they are to be read with failed
-        self._results_asked = False
         self._running: asyncio.Future[Any] | None = None
         self._copying: asyncio.Future[None] | None = None
         self._timer: asyncio.TimerHandle | None = None
@@ -249,7 +248,6 @@ class InboxWriter:
         groups = self._with_results
         while self._batch.has_results and self._with_results == groups:
             # Behind one group another may have begun by now, or a copy of the log.
-            self._results_asked = True
             if self._running is None:
                 self._commit(results=True)
             else:
@@ -295,7 +293,7 @@ class InboxWriter:
         # On a slow disk a group of their own would only be one more that deliveries wait for.
         if not self._quick or self._results_first or not self._batch.inbound_events:
             return True
-        return self._results_asked or len(self._batch.attempts) >= _RESULTS_MIN
+        return len(self._batch.attempts) >= _RESULTS_MIN
 
     def _commit_at_once(self, batch: Batch, callbacks: list[OnStored]) -> bool:
         """Commits a group here and now, if that is quick."""
@@ -315,7 +313,6 @@ class InboxWriter:
             self._timer.cancel()
             self._timer = None
         self._with_results += 1
-        self._results_asked = False
         inbound_events, callbacks = self._take_inbound()
         batch = self._batch.take_results()
         batch.inbound_events = inbound_events.inbound_events

@@ -21,14 +21,14 @@ def chunks(things: Sequence[T], size: int) -> Iterator[Sequence[T]]:
     return (things[start : start + size] for start in range(0, len(things), size))
 
 
-@lru_cache(maxsize=128)
+@lru_cache
 def rows_of(start: str, width: int, rows: int) -> str:
     """Completes an INSERT with marks, so that equal ones are one object and found soon."""
     row = f"({','.join('?' * width)})"
     return start + ",".join([row] * rows)
 
 
-@lru_cache(maxsize=64)
+@lru_cache
 def list_of(statement: str, *values: int) -> str:
     """Completes a statement with marks for so many values, for each `%s` in it."""
     return statement % tuple(",".join("?" * count) for count in values)

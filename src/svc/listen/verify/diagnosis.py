@@ -121,11 +121,10 @@ def _likely(body: bytes) -> str:
 
 def _explain_age(error: SignatureError) -> str:
     """Returns what the usual reasons are, and a large distance in units that people count in."""
-    found = re.search(r"[0-9]+ s", error.message)
-    seconds = int(found[0][:-2]) if found else 0
     message = error.message
+    seconds = int(re.findall(r"[0-9]+", message)[0])
     if seconds >= _UNITS[1][0]:
-        message = message.replace(f"{seconds} s", f"{seconds} s ({_in_units(seconds)})", 1)
+        message = message.replace(f"{seconds} s", f"{seconds} s ({_in_units(seconds)})")
     if error.reason == "timestamp_too_old":
         return f"{message} It is a replay, came late, or this machine's clock is ahead."
     return f"{message} This machine's clock is behind, or the sender's is ahead."

@@ -91,7 +91,7 @@ def join_forwarded_headers(headers: Iterable[Header], event: str) -> bytes:
     )
 
 
-@lru_cache(maxsize=256)
+@lru_cache
 def _kind(name: bytes) -> bytes:
     """The name of a header that a target gets, in lower case; else nothing."""
     lower = name.lower()

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from svc.errors import LocalError
+from svc.listen.inbox import commit
 from svc.listen.inbox.commit import InboxWriter
 from svc.listen.inbox.interfaces import (
     Batch,
@@ -21,8 +22,10 @@ from svc.listen.inbox.interfaces import (
     StoreResult,
 )
 from svc.listen.verify.verify import Delivery, Facts
+from svc.state import LOST
 
 FULL = LocalError("The disk is full.")
+GONE = LocalError("The state database is gone.", code=LOST[0])
 
 
 @dataclass
@@ -457,7 +460,7 @@ class LongInbox(FakeQuickInbox):
 
     copies: list[str] = field(default_factory=list)
     go: threading.Semaphore = field(default_factory=lambda: threading.Semaphore(0))
-    fails: bool = False
+    fails: LocalError | None = None
 
     @property
     def log_is_long(self) -> bool:  # type: ignore[override]
@@ -466,8 +469,8 @@ class LongInbox(FakeQuickInbox):
     def copy_log(self) -> None:
         self.copies.append(threading.current_thread().name)
         assert self.go.acquire(timeout=60)
-        if self.fails:
-            raise FULL
+        if self.fails is not None:
+            raise self.fails
 
 
 async def test_log_is_copied_beside_what_comes_and_then_caught_up_with() -> None:
@@ -498,7 +501,7 @@ async def test_log_is_copied_beside_what_comes_and_then_caught_up_with() -> None
 
 async def test_log_that_cannot_be_copied_is_copied_with_what_follows() -> None:
     """No second copy is begun behind one that failed; the next group begins anew."""
-    inbox = LongInbox(fails=True)
+    inbox = LongInbox(fails=FULL)
     inbox.gate.set()
     async with writing(inbox) as (writer, _):
         writer.store(inbound(1), lambda _: None)
@@ -549,3 +552,101 @@ async def test_read_that_asks_for_results_is_not_overtaken_by_the_next_group() -
         inbox.gate.set()
         seen = await reading
         assert attempt(7) in [one for batch in seen for one in batch.attempts]
+
+
+def refuse(error: LocalError) -> Callable[[], object]:
+    def read() -> object:
+        raise error
+
+    return read
+
+
+async def test_trouble_with_results_is_told_and_when_it_is_over(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """R121: a read that must see them all is refused meanwhile, any other is not."""
+    monkeypatch.setattr(commit, "_AGAIN_SECONDS", 0.001)
+    told: list[LocalError | None] = []
+    inbox = FakeInbox(errors=[FULL] * 10_000)
+    inbox.gate.set()
+    async with writing(inbox) as (writer, _):
+        writer.on_trouble(told.append)
+        assert not writer.in_trouble
+        writer.record(attempt(1))
+        with pytest.raises(LocalError, match="could not be noted yet"):
+            await writer.read_all(lambda: 1)
+        assert (writer.in_trouble, await writer.read(lambda: 2)) == (True, 2)
+        inbox.errors.clear()
+        await until(lambda: not writer.in_trouble)
+        assert (set(told[:-1]), told[-1]) == ({FULL}, None)
+        assert await writer.read_all(lambda: 3) == 3
+        writer.record(attempt(2))
+        await until(lambda: writer.idle)
+    written = [[one.seq for one in batch.attempts] for batch in inbox.batches]
+    assert written == [*[[1]] * len(told), [2]]
+
+
+async def test_trouble_with_reading_is_told_and_when_it_is_over() -> None:
+    """Results that are stored meanwhile do not end it; a read that may miss some is another's."""
+    told: list[LocalError | None] = []
+    inbox = FakeInbox(errors=[FULL])
+    inbox.gate.set()
+    async with writing(inbox) as (writer, _):
+        writer.on_trouble(told.append)
+        with pytest.raises(LocalError, match="disk is full"):
+            await writer.read(refuse(FULL))
+        assert (told, writer.in_trouble) == ([], False)
+        with pytest.raises(LocalError, match="disk is full"):
+            await writer.read_all(refuse(FULL))
+        assert (told, writer.in_trouble) == ([FULL], True)
+        writer.record(attempt(1))
+        await until(lambda: len(inbox.batches) == 2 and writer.idle)
+        assert (told, writer.in_trouble) == ([FULL, FULL], True)
+        assert await writer.read_all(lambda: 1) == 1
+        assert (told, writer.in_trouble) == ([FULL, FULL, None], False)
+    assert not writer.broken.done()
+
+
+@pytest.mark.parametrize("how", ["read", "read_all", "store", "store_at_once", "copy", "look"])
+async def test_what_is_lost_ends_the_listener(how: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """R121: whoever finds it out; nobody reads on, for what is seen may be gone with a power cut."""
+    monkeypatch.setattr(commit, "_LOOK_SECONDS", 0.001)
+    told: list[object] = []
+    inbox: FakeInbox = FakeQuickInbox() if how == "store_at_once" else FakeInbox()
+    inbox = {"copy": LongInbox(), "look": VanishingInbox()}.get(how, inbox)
+    inbox.gate.set()
+    async with writing(inbox) as (writer, _):
+        writer.on_trouble(told.append)
+        if how.startswith("read"):
+            with pytest.raises(LocalError, match="is gone"):
+                await getattr(writer, how)(refuse(GONE))
+        elif how == "copy":
+            inbox.fails = GONE  # type: ignore[attr-defined]
+            inbox.go.release()  # type: ignore[attr-defined]
+            writer.store(inbound(1), lambda _: None)
+        elif how != "look":
+            inbox.errors.append(GONE)
+            writer.store(inbound(1), told.append)
+            writer.record(attempt(1))
+        with pytest.raises(LocalError, match="is gone"):
+            await writer.broken
+        for read in (writer.read, writer.read_all):
+            with pytest.raises(LocalError, match="not safe to read from"):
+                await read(lambda: 1)
+    assert told == [GONE] * how.startswith("store")
+    assert sum(len(batch.attempts) for batch in inbox.batches) == how.startswith("store")
+
+
+@dataclass
+class VanishingInbox(FakeInbox):
+    """One whose file is there when it is looked for three times, and then no more."""
+
+    looks: int = 0
+
+    def check_in_place(self) -> None:
+        self.looks += 1
+        if self.looks > 3:
+            raise GONE
+
+    def save_copy(self, seconds: float) -> str | None:
+        raise NotImplementedError

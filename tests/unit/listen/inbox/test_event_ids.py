@@ -94,6 +94,11 @@ def test_listing_waits_for_nobody(path: Path, state: Database) -> None:
     assert ids.list_unlisted(["evt_1", "evt_5"]) == [1]
     ids.list_now()
     assert ids.list_unlisted(["evt_1", "evt_5"]) == []
+    counted = []
+    for number in range(5, 5 + AT_ONCE):
+        ids.note(f"evt_{number}", number)
+        counted.append(ids.are_many)
+    assert counted == [False] * (AT_ONCE - 1) + [True]
 
 
 def test_number_of_an_undone_row_is_another_events(state: Database, inbox: SqliteInbox) -> None:

@@ -265,18 +265,25 @@ def test_held_bodies_keep_no_delivery_out(held: int, tmp_path: Path) -> None:
 
 
 def test_a_sender_that_is_known_waits_for_no_held_body(tmp_path: Path) -> None:
-    """R57: a kept connection that brought a delivery is served beside strangers that hold all."""
+    """R57: eight kept connections that brought a delivery are served beside strangers that hold all."""
     limits = replace(SLOW, wait_seconds=0.1)
     with listening(tmp_path, limits=limits) as listener, ExitStack() as open_ones:
-        known = open_ones.enter_context(connect(listener))
-        known.sendall(delivery(event(1)))
-        assert status(read_answer(known)) == 200
+        known = [open_ones.enter_context(connect(listener)) for _ in range(9)]
+        for number, peer in enumerate(known):
+            peer.sendall(delivery(event(number)))
+            assert status(read_answer(peer)) == 200
         for _ in range(33):
-            peer = open_ones.enter_context(connect(listener))
-            peer.sendall(delivery(BODY, Content_Length="1000000"))
-        assert status(read_answer(peer)) == 503
-        known.sendall(delivery(event(2)))
-        assert status(read_answer(known)) == 200
+            stranger = open_ones.enter_context(connect(listener))
+            stranger.sendall(delivery(BODY, Content_Length="1000000"))
+        assert status(read_answer(stranger)) == 503
+        for peer in known[:-1]:
+            peer.sendall(delivery(event(20))[:-5])
+        assert status(talk(listener.port, delivery(event(21)))) == 503  # so they are read by now
+        known[-1].sendall(delivery(event(22))[:-5])
+        assert status(read_answer(known[-1])) == 503
+        for peer in known[:-1]:
+            peer.sendall(event(20)[-5:])
+            assert status(read_answer(peer)) == 200
 
 
 def test_one_too_many_is_served_when_a_slot_is_free(tmp_path: Path) -> None:

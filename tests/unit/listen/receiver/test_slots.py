@@ -73,9 +73,27 @@ def test_senders_that_wait_are_let_in_as_those_before_them_grow_late() -> None:
     assert not slots.take(waiting)
     slots.relieve()
     assert slots.contested
+    holder.age = PATIENCE
+    slots.relieve()
+    assert slots.contested
     holder.age = LATE
     slots.relieve()
     assert (waiting.heard, slots.contested) == (["served"], False)
+
+
+def test_who_has_left_is_neither_served_nor_ended() -> None:
+    """R57: nor is one whose request is whole by now, however long it took."""
+    slots = Slots(2, 0, PATIENCE)
+    whole, gone, impatient, waiting = (FakeHolder(slots, LATE) for _ in range(4))
+    assert [slots.take(one) for one in (whole, gone)] == [True, True]
+    slots.mark_complete(whole)
+    slots.leave(gone)
+    held = FakeHolder(slots)
+    assert [slots.take(one) for one in (held, impatient, waiting)] == [True, False, False]
+    slots.leave(impatient)
+    slots.relieve()
+    slots.leave(held)
+    assert [one.heard for one in (whole, gone, held, impatient, waiting)] == [*[[]] * 4, ["served"]]
 
 
 def test_a_long_queue_of_refused_requests_ends() -> None:
