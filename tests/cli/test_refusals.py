@@ -1,6 +1,7 @@
 """What svc says of a wrong command line: the code, the option that it names, the words, the hint.
 
-The lines lie in `refusals/`, each with what is said of it; `GOLDEN=write` writes that anew.
+The lines lie in `refusals/`, each with what is said of it; `GOLDEN=write` writes that anew. A line
+may begin with variables, and end with what comes on standard input.
 """
 
 import shlex
@@ -21,12 +22,16 @@ FILES = {
     "a.json": "{}",
     "list.json": "[]",
     "big.json": " " * (WEBHOOK_BODY_MAX + 1),
+    "shop.conf": '# svc-log: {"log": "shop", "mode": "test"}\n',
 }
 
 
 def describe(line: str) -> Iterator[str]:
-    yield f"$ svc {line}"
-    result = inside(*shlex.split(line), env=GIVEN)
+    yield f"$ {line}"
+    variables, _, words = line.partition("svc ")
+    words, _, typed = words.partition(" < ")
+    given = GIVEN | dict(one.split("=", 1) for one in variables.split())
+    result = inside(*shlex.split(words), stdin=typed.encode(), env=given)
     assert result.out == "", line
     error = result.error
     named = (result.code, error["code"], error.get("param"), error.get("outcome"))
@@ -42,7 +47,7 @@ def test_each_wrong_command_line_is_refused_as_agreed(
         Path(name).write_text(text, encoding="utf-8")
     told = TOLD / f"{word}.txt"
     texts = told.read_text(encoding="utf-8").splitlines()
-    lines = [line.removeprefix("$ svc ") for line in texts if line.startswith("$")]
+    lines = [line.removeprefix("$ ") for line in texts if line.startswith("$")]
     said = "".join(f"{part}\n" for line in lines for part in describe(line))
     hold_golden(told, said)
     assert word != "sandbox" or not (isolated / "state").exists()

@@ -227,20 +227,6 @@ def test_a_template_is_written_for_what_is_asked(
     assert (done.code, shown in done.out) == (0, True), done.out + done.err
 
 
-@pytest.mark.parametrize(
-    "options",
-    [HOSTS[:4], (*HOSTS[:4], *HOSTS[2:4]), ("--trial", *HOSTS), ("--single", "--node", "2")],
-    ids=" ".join,
-)
-def test_a_template_for_servers_that_there_are_not_is_refused(
-    svc: Svc, options: tuple[str, ...]
-) -> None:
-    """The error names the option that is in the way."""
-    done = svc("events", "log", "template", "--name", "shop", *options)
-    assert (done.code, done.out) == (2, "")
-    assert done.error["param"] == ("--node" if "--node" in options else "--host")
-
-
 @pytest.mark.effect_of("sandbox trigger", "--data")
 @pytest.mark.effect_of("sandbox events", "--starting-after")
 @pytest.mark.effect_of("sandbox deliveries", "--endpoint", "--starting-after")

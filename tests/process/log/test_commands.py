@@ -90,7 +90,6 @@ def test_a_receiver_without_a_copy_leaves_nothing_to_refill_from(
     assert status["events"] == 2
 
 
-SHARED = ("listen", "--from", "nats://127.0.0.1/shop", "--group", "ci")
 IN_GROUP = ("events", "listen", "--from", "LOG", "--forward-to", "9")
 
 
@@ -152,37 +151,6 @@ def test_stream_of_another_mode_or_service_is_refused(team: TeamCommands) -> Non
     receive = ("events", "receive", "--to", team.url)
     done = team.svc(*receive, "--base-url", "http://127.0.0.1:9", env=env)
     assert (done.code, done.error["code"]) == (2, "log_of_other_origin")
-
-
-@pytest.mark.parametrize(
-    ("argv", "words"),
-    [
-        (("listen", "--from", "nats://log.example.com/shop"), "Without TLS"),
-        (("listen", "--from", "nats+tls://a:b@log.example.com/shop"), "no user name or password"),
-        (("listen", "--from", "https://log.example.com/shop"), "not the address of a log"),
-        (("listen", "--from", "nats://127.0.0.1/a.b"), "not a name of a log"),
-        (("listen", "--from", "nats://127.0.0.1/shop", "--port", "1"), "--port belongs"),
-        (("listen", "--from", "nats://127.0.0.1/shop", "--ack", "forwarded"), "--ack belongs"),
-        (("listen", "--from", "nats://127.0.0.1/shop", "--group", "ci", "--ordered"), "no order"),
-        (("listen", "--from", "nats://127.0.0.1/shop", "--group", "ci"), "target has taken"),
-        ((*SHARED, "--forward-to", "order.*=:9"), "would be lost to the others"),
-        ((*SHARED, "--run", "order.paid=true"), "would be lost to the others"),
-        ((*SHARED, "--forward-to", "9", "--events", "order.paid"), "would be lost to the others"),
-        (("listen", "--group", "ci"), "--group is for"),
-        (("listen", "--from-start", "wrong"), "--from-start is for"),
-        (("listen", "--name", "me"), "--name is for"),
-        (("listen", "--signature", "original"), "--signature is for"),
-        (("receive", "--to", "nats://127.0.0.1/shop", "--forward-to", "3000"), "forwards nothing"),
-        (("receive", "--to", "nats://127.0.0.1/shop", "--ack", "received"), "forwards nothing"),
-        (("log", "create", "--to", "nats://127.0.0.1/shop", "--group", "a.>"), "letters, digits"),
-    ],
-)
-def test_what_cannot_be_is_refused_before_anything_is_opened(
-    argv: tuple[str, ...], words: str, needed: None, sandbox: Sandbox, svc: Svc
-) -> None:
-    done = svc("events", *argv)
-    assert done.code == 2, done.err
-    assert words in done.error["message"]
 
 
 def test_lazy_log_is_refused(

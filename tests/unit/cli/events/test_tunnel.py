@@ -54,15 +54,6 @@ def test_auto_takes_what_is_installed(programs: tuple[str, ...], name: str, tmp_
     assert (found.provider.name, found.path) == (name, str(tmp_path / name))
 
 
-def test_auto_says_what_to_install_where_there_is_nothing(tmp_path: Path) -> None:
-    """Without a program nothing is started, and both ways out are named."""
-    with pytest.raises(UsageError) as caught:
-        chosen("auto", tmp_path, "ssh")
-    assert caught.value.code == "public_url_missing"
-    assert "cloudflared" in caught.value.message
-    assert "--public-url" in (caught.value.hint or "")
-
-
 @pytest.mark.parametrize(
     ("base_url", "public_url", "secrets"),
     [
@@ -93,15 +84,6 @@ def test_a_tunnel_program_has_everything_of_the_environment_but_what_is_svcs() -
     assert environment(env) == {"PATH": "/bin", "NGROK_AUTHTOKEN": "x"}
 
 
-@pytest.mark.parametrize("name", ["cloudflared", "ngrok", "ssh:me@shop.example"])
-def test_program_that_is_not_installed_is_named(name: str, tmp_path: Path) -> None:
-    """A tunnel that was asked for is never replaced by another one (exit 10)."""
-    with pytest.raises(LocalError) as caught:
-        chosen(name, tmp_path)
-    assert caught.value.code == "tunnel_program_missing"
-    assert caught.value.message.startswith(f"{name.partition(':')[0]} is not installed")
-
-
 @pytest.mark.parametrize(
     ("text", "login", "port", "address"),
     [
@@ -123,42 +105,6 @@ def test_ssh_leads_to_the_server_itself_unless_told_otherwise(
     assert arguments[arguments.index("-R") + 1] == f"127.0.0.1:{port}:127.0.0.1:4000"
     for option in ("ExitOnForwardFailure=yes", "ServerAliveInterval=15", "BatchMode=yes"):
         assert arguments[arguments.index(option) - 1] == "-o"
-
-
-@pytest.mark.parametrize("text", ["ssh:front", "ssh:10.0.0.7", "ssh:me@[2001:db8::1]:9000"])
-def test_ssh_to_a_server_without_a_public_name_needs_one(text: str, tmp_path: Path) -> None:
-    """An alias or an address has no certificate: the public address has to be named."""
-    with pytest.raises(UsageError) as caught:
-        chosen(text, tmp_path, "ssh")
-    assert (caught.value.code, caught.value.param) == ("public_url_missing", "--public-url")
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "ssh:",
-        "ssh:-oProxyCommand=touch x",
-        "ssh:-oProxyCommand=x@host",
-        "ssh:me@-host",
-        "ssh:host:0",
-        "ssh:host:65536",
-        "ssh:host:22:33",
-        "ssh:host name",
-        "ssh:host;id",
-        "ssh:$(id)",
-        "ssh:a@b@c",
-        "ssh:host\n",
-        "SSH:host",
-        "frp",
-        "",
-    ],
-)
-def test_tunnel_that_cannot_be_is_refused(text: str) -> None:
-    """Nothing that a shell or ssh could take for an option or a command gets through."""
-    result = inside(
-        "events", "listen", "-o", "ndjson", "--tunnel", text, env={"SVC_BASE_URL": AWAY}
-    )
-    assert (result.code, result.error["param"]) == (2, "--tunnel")
 
 
 def test_destination_of_ssh_stands_behind_the_end_of_options() -> None:
