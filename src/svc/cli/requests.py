@@ -48,6 +48,11 @@ def operation_of(path: str) -> str:
     return find.post(path).operation or path
 
 
+def text_of(intent: Intent) -> str:
+    """Returns the body of a request; what a damaged database has left of one may be no text."""
+    return intent.stored.body.decode("utf-8", "replace")
+
+
 def summary_of(intent: Intent, *, in_flight: bool) -> dict[str, Any]:
     """Returns a request as a row of `svc requests list`."""
     settled = intent.settled
@@ -69,7 +74,7 @@ def summary_of(intent: Intent, *, in_flight: bool) -> dict[str, Any]:
 
 def _money_of(intent: Intent) -> dict[str, Any]:
     """The amount and currency that were asked for; what was not said, as it was answered."""
-    body = parse_body(intent.stored.body.decode("utf-8", "replace"))
+    body = parse_body(text_of(intent))
     if isinstance(body, str):
         body = dict(parse_qsl(body))
     asked = body if isinstance(body, dict) else {}
@@ -92,7 +97,7 @@ def record_of(intent: Intent, *, in_flight: bool) -> dict[str, Any]:
         "base_url": intent.scope.base_url,
         "key_fingerprint": intent.scope.key_fingerprint,
         "api_version": intent.stored.api_version,
-        "body": parse_body(redact(intent.stored.body.decode("utf-8", "replace"))),
+        "body": parse_body(redact(text_of(intent))),
         "body_sha256": intent.body_sha256,
         "sendings": intent.sendings,
         "last_sent": utc(intent.last_sent_at),

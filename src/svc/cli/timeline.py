@@ -17,7 +17,7 @@ from svc.cli.framework.app import make_app, verb
 from svc.cli.framework.delivering import journal_of
 from svc.cli.framework.options import argument
 from svc.cli.framework.session import Session
-from svc.cli.requests import operation_of, status_of
+from svc.cli.requests import operation_of, status_of, text_of
 from svc.client import find
 from svc.client.client import Client
 from svc.client.operations import build_list, retrieval
@@ -376,8 +376,7 @@ def _start(intent: Intent | None, archive: InboxHistory, identifier: str) -> lis
 def _ids_of(intent: Intent) -> list[str]:
     """The ids of what a request has made or changed, and of what it names."""
     made = intent.settled.object_id if intent.settled is not None else None
-    body = intent.stored.body.decode("utf-8", "replace")
-    return ids_in(f"{made or ''} {intent.stored.path} {body}")
+    return ids_in(f"{made or ''} {intent.stored.path} {text_of(intent)}")
 
 
 def _ask_service(session: Session, start: list[str]) -> tuple[Family | None, SvcError | None]:

@@ -27,7 +27,6 @@ NOUNS_OWN: Final = re.compile(r"^[a-z-]+(?= retrieve$)")
 UNSHOWN: Final = {
     "batch": "--blank-means-all --concurrency --raw-csv --strict-order",
     "events listen": "--ack --adopt --allow-remote-forward --concurrency --events --exec --header --insecure-target --max-body --name --ordered --original-signature --retry --signature",
-    "events log user add": "--group --role",
     "events receive": "--endpoint-secret-stdin --events --port --print --public-url --ready-file --tunnel",
     "events replay": "--allow-remote-forward --forward-timeout",
     "events sign": "--endpoint --secret-stdin",

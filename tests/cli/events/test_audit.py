@@ -77,6 +77,9 @@ def test_empty_inbox_is_told(sandbox: Sandbox, svc: Svc, pay: Pay) -> None:
     pay()
     early = svc("events", "audit", "-o", "human")
     assert (early.code, early.out[:20]) == (0, "All came: 0 events s")
+    kept = ["keeps forwarded events" in svc("events", "audit", "--since", "30d").err]
+    far = svc("events", "audit", "--since", "31d").err
+    assert (kept, "keeps forwarded events for 30 days;" in far) == ([False], True)
     assert "within the last minute, and perhaps on the way: 2 events." in early.err
     svc.ok("sandbox", "advance", "1h")
     found = svc("events", "audit", "-o", "human")

@@ -267,9 +267,12 @@ def test_given_secret_registers_nothing(sandbox: Sandbox, tmp_path: Path, listen
 
 @pytest.mark.effect_of("events listen", "--public-url")
 def test_public_url_is_registered_and_its_host_served(
-    sandbox: Sandbox, tmp_path: Path, listen: Listen
+    sandbox: Sandbox, svc: Svc, tmp_path: Path, listen: Listen
 ) -> None:
-    """`--public-url`: the tunnel's address is registered; its Host is let in, no other (R55)."""
+    """`--public-url`: the tunnel's address is registered; its Host is let in, no other (R55).
+
+    A listener without it is another one.
+    """
     port = free_port()
     with listen(tmp_path, "--public-url", "https://tunnel.example", "--port", str(port)) as running:
         [ready] = running.wait("ready")
@@ -285,6 +288,8 @@ def test_public_url_is_registered_and_its_host_served(
     assert ready["url"].startswith("https://tunnel.example/hook/")
     [endpoint] = sandbox.control("GET", "/webhook_endpoints")["data"]
     assert endpoint["url"] == ready["url"]
+    local = svc.ok("events", "listen", "--print-secret", "-o", "json")["endpoint"]
+    assert local != endpoint["id"]
 
 
 def test_sandbox_that_is_not_running_is_named(svc: Svc, tmp_path: Path) -> None:
@@ -374,6 +379,7 @@ def test_inbox_shows_what_came_and_what_became_of_it(
     assert found["payment.captured"]["status"] == 500
     assert [one["type"] for one in svc.ok("events", "inbox", "--failed")] == ["payment.captured"]
     assert [one["type"] for one in svc.ok("events", "inbox", "--type", "order.*")] == ["order.paid"]
+    svc.ok("sandbox", "advance", "3d")  # the inbox is by this machine's clock
     assert len(svc.ok("events", "inbox", "--since", "1h")) == 2
     assert svc.ok("events", "inbox", "--live") == []
     shown = svc.ok("events", "inbox", "show", found["payment.captured"]["id"])
@@ -458,14 +464,19 @@ def test_replay_runs_with_the_garbage_collector(tmp_path: Path) -> None:
 
 
 def test_listener_has_the_collector_leave_alone_what_is_on_its_way(tmp_path: Path) -> None:
-    """It looked at all of that every 700 objects, which was a fifteenth of an event's time."""
+    """It looked at all of that every 700 objects, which was a fifteenth of an event's time.
+
+    The file that said that an earlier one was ready is gone, before anybody is asked.
+    """
     folders = {f"SVC_{name}_DIR": str(tmp_path / name) for name in ("STATE", "CONFIG")}
     before = gc.get_threshold()
+    ready = tmp_path / "ready"
+    ready.touch()
+    argv = ("--forward-to", "1", "--base-url", "http://127.0.0.1:9", "--ready-file", str(ready))
     try:
-        inside(
-            "events", "listen", "--forward-to", "1", "--base-url", "http://127.0.0.1:9", env=folders
-        )
+        inside("events", "listen", *argv, env=folders)
         assert gc.get_threshold()[0] > 512 * 20
+        assert not ready.exists()
     finally:
         gc.set_threshold(*before)
 
@@ -486,13 +497,25 @@ def check(*argv: str, body: bytes, env: dict[str, str] | None = None) -> Result:
     return inside("events", "verify", *now, *argv, stdin=body, env=secret)
 
 
-@pytest.mark.effect_of("events verify", "--payload", "--secret-stdin")
+@pytest.mark.effect_of("events verify", "--header", "--now", "--payload", "--secret-stdin")
 def test_verify_says_yes(tmp_path: Path) -> None:
     """`verify`: exit 0 for an authentic delivery, from a file or standard input, either spelling."""
     body = event()
     header = header_value(body, [SECRET], NOW - 12)
-    result = check("--header", header, body=body)
-    assert (result.code, result.json["verified"], result.json["age_seconds"]) == (0, True, 12)
+    assert check("--header", header, body=body).json == {
+        "object": "verification",
+        "verified": True,
+        "signed_at": "2023-11-14T22:13:08Z",
+        "age_seconds": 12,
+        "secret": 1,
+        "id": "evt_1",
+        "type": "order.paid",
+        "livemode": False,
+    }
+    latest = header_value(body, [SECRET], 253402300499)  # the last that has a date
+    ahead = check("--header", latest, "--now", "253402300498", "-o", "human", body=body)
+    assert ahead.out.endswith("signed 9999-12-31T23:54:59Z (1 s ahead).\n")
+    assert check("--header", latest, "--now", "253402300499", body=body).json["age_seconds"] == 0
     payload = tmp_path / "body.json"
     payload.write_bytes(body)
     named = f"svc-signature: {header}"

@@ -5,6 +5,7 @@ import io
 import os
 from contextlib import AbstractContextManager, ExitStack, closing
 from pathlib import Path
+from typing import Any
 from unittest.mock import patch
 
 import pytest
@@ -17,7 +18,7 @@ from support.running import Sandbox, Svc
 from support.suite.patience import until
 from svc.api_keys import fingerprint
 from svc.cli.events import link
-from svc.cli.events.endpoint import Endpoint, Endpoints, sandbox_answers
+from svc.cli.events.endpoint import Endpoint, Endpoints, Registrar, sandbox_answers
 from svc.cli.events.link import EndpointLink
 from svc.cli.events.secrets import StoredSecrets
 from svc.cli.framework.session import Session
@@ -329,6 +330,20 @@ def test_a_sandbox_that_does_not_answer_is_told_once_and_when_it_does_again() ->
         watch.renew, watch.absent = renew, tell
         asyncio.run(attached(watch))
     assert told == ["nobody there", "again"]
+
+
+def test_an_absence_and_its_end_are_told_in_words() -> None:
+    streams = Streams(io.StringIO(), io.StringIO(), io.StringIO())
+    nothing: Any = None
+    with Session((), {"SVC_BASE_URL": "http://127.0.0.1:9"}, streams) as session:
+        registrar = Registrar(session, nothing, nothing, nothing, 1, sandbox=True)
+        registrar.tell_absence(NetworkError("Nobody is there."))
+        registrar.tell_absence(None)
+    assert isinstance(streams.stderr, io.StringIO)
+    assert " ".join(streams.stderr.getvalue().split()) == (
+        "Warning: The sandbox at http://127.0.0.1:9 does not answer; nothing is delivered until it "
+        "is back there. (Nobody is there.) The sandbox at http://127.0.0.1:9 answers again."
+    )
 
 
 def test_a_sandbox_that_moved_is_named(

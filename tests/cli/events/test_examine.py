@@ -191,8 +191,6 @@ def test_a_handler_that_is_away_is_one_line(svc: Svc, handler: str) -> None:
 @pytest.mark.parametrize(
     ("words", "code", "said"),
     [
-        (("--live",), 2, "test_mode_only"),
-        (("--check", " "), 2, "usage_error"),
         (("--check", "exit 3"), 2, "check_command_failed"),
         (("--check", "yes | head -c 2000000"), 2, "check_command_failed"),
         (("--report", "none/r.md"), 10, "local_error"),

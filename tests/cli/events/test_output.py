@@ -131,6 +131,7 @@ def test_name_that_leads_elsewhere_is_refused_at_the_start(
 ) -> None:
     """R53: exit 2 before anything is opened, for a name of another machine or an unknown one."""
     addresses = {"shop.example": "93.184.216.34", "here.example": "127.0.0.1"}
+    addresses["metadata.example"] = "169.254.169.254"
 
     def look_up(host: str, port: int, **_: object) -> list[tuple[object, ...]]:
         if host not in addresses:
@@ -146,6 +147,11 @@ def test_name_that_leads_elsewhere_is_refused_at_the_start(
         assert (result.code, result.error["param"]) == (2, "--forward-to")
         assert reason in result.error["message"]
         assert "--allow-remote-forward" in result.error["message"]
+    remote = ("--forward-to", "http://metadata.example/", "--allow-remote-forward")
+    never = inside("events", *words, *remote, "-o", "json")
+    assert (never.code, never.error["param"]) == (2, "--forward-to")
+    assert "leads to 169.254.169.254, which must never be reached." in never.error["message"]
+    assert "add --allow-remote-forward" not in never.error["message"]
     allowed = inside("events", *words, "--forward-to", "http://here.example/hooks", "-o", "json")
     assert allowed.code in (5, 8)  # on it goes, to find no such event or no sandbox
 

@@ -377,8 +377,12 @@ def test_a_payload_of_ones_own_is_signed(
     assert re.fullmatch(r"Svc-Signature: t=\d+,v1=[0-9a-f]{64}\n", header)
     checked = ("events", "verify", "--payload", str(body), "--header")
     assert svc.ok(*checked, header.strip())["verified"] is True
-    old = svc.ok("events", "sign", "--payload", str(body), "--now", "10m", "-o", "json")
-    assert svc(*checked, old["value"]).code == 11
+    old = svc.ok("events", "sign", "--payload", str(body), "--now", "1700000000", "-o", "json")
+    value = old.pop("value")
+    assert value.startswith("t=1700000000,v1=")
+    named = {"object": "signature", "header": "Svc-Signature"}
+    assert old == {**named, "signed_at": "2023-11-14T22:13:20Z"}
+    assert svc(*checked, value).code == 11
 
 
 def test_what_a_replay_had_taken_is_no_longer_failed_at_the_end(

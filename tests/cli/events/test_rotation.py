@@ -18,6 +18,7 @@ from svc.cli.events.endpoint import Endpoint
 from svc.cli.events.link import SignatureWatch
 from svc.listen.output_records import Rejected
 from svc.signature import header_value
+from unit.cli.events.screen.records import EVENT
 
 TRIGGER = f"{sys.executable} -m svc sandbox trigger order.paid >&2"
 LISTEN = ("events", "listen", "-o", "ndjson", "--until", "order.paid", "--exec", TRIGGER)
@@ -100,18 +101,25 @@ def test_three_strange_signatures_in_a_row_say_how_to_go_on() -> None:
     """Where the service shows no secret: once, and not for one that anybody may have sent."""
     told: list[str] = []
     endpoint = Endpoint("we_1", "https://x.example/hook", ("whsec_a",), "")
-    watch = SignatureWatch(endpoint, "svc events listen", ("events", "listen"), told.append)
+    words = ("svc events listen", ("events", "listen"), told.append)
+    watch = SignatureWatch(endpoint, *words)
     bad = Rejected(0.0, "signature_mismatch", "", 2)
-    for record in (bad, bad, replace(bad, cause="other_secret"), replace(bad, reason="late")):
+    others = (replace(bad, cause="other_secret"), replace(bad, reason="late"))
+    for record in (bad, bad, EVENT, bad, *others, bad):
         watch.hear(record)
     assert told == []
-    for _ in range(5):
-        watch.hear(bad)
-    [sentence] = told
+    for _ in range(3):
+        watch.hear(replace(bad, cause="signature_mismatch"))
+        [sentence] = told
     assert "that of we_1 was rolled" in sentence
     assert sentence.endswith(
         'SVC_WEBHOOK_SECRET=NEW,"$(svc events listen --print-secret)" svc events listen'
     )
+    watch = SignatureWatch(replace(endpoint, id=None), *words)
+    for _ in range(3):
+        watch.hear(bad)
+    assert "that of the endpoint was rolled" in told[1]
+    assert told[1].endswith(" SVC_WEBHOOK_SECRET=NEW,OLD svc events listen")
 
 
 def test_secret_of_another_listener_is_recognised(

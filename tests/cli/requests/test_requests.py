@@ -6,6 +6,8 @@ import subprocess
 import sys
 from base64 import b64encode
 from contextlib import closing
+from datetime import datetime
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -77,6 +79,10 @@ def test_resume_ends_in_the_one_order(svc: Svc, sandbox: Sandbox, unknown: str) 
         "unknown",
         "orders.create",
     )
+    before = svc.ok("requests", "show", unknown)
+    sent, until = (datetime.fromisoformat(before[name]) for name in ("created", "resumable_until"))
+    assert abs((until - sent).total_seconds() - 23 * 3600) < 60
+    assert (before["settled"], before["http_status"], before["object_id"]) == (None, None, None)
     order = svc.ok("requests", "resume", unknown)
     assert [one["id"] for one in svc.ok("orders", "list")["data"]] == [order["id"]]
     assert svc.ok("requests", "list", "--unresolved") == []
@@ -85,6 +91,60 @@ def test_resume_ends_in_the_one_order(svc: Svc, sandbox: Sandbox, unknown: str) 
     assert shown["body"]["amount"] == 12900
     assert listed["created"] <= shown["last_sent"]
     assert len({one["idempotency_key"] for one in posts(sandbox)}) == 1
+
+
+def test_a_record_holds_what_was_asked_and_answered(
+    svc: Svc, sandbox: Sandbox, isolated: Path
+) -> None:
+    """As the service has seen it; of what was refused why, and of a damaged one what is left."""
+    order = svc.ok(*ORDER, "--idempotency-key", "order-1")
+    refused = svc("refunds", "create", "--payment", "pay_none", "--amount", "5")
+    svc.ok("profiles", "create", "other", "--base-url", sandbox.url)
+    svc(*PAYOUT, "--live", "--yes", "--profile", "other", env=LIVE)
+    rows = svc.ok("requests", "list")
+    seen = {one["path"]: one for one in posts(sandbox)}
+    for row in rows:
+        assert svc.ok("requests", "show", row["id"]).items() >= row.items()
+    last, missing, made = (svc.ok("requests", "show", one["id"]) for one in rows)
+    there = seen["/v1/orders"]
+    assert made.pop("body")["items"] == [{"name": "Jacket", "quantity": 1, "unit_amount": 12900}]
+    stored = {one["path"]: bytes(one["body"]) for one in journal(isolated)}
+    assert made.pop("body_sha256") == sha256(stored["/v1/orders"]).hexdigest()
+    assert made.pop("created") == made["last_sent"]
+    assert (made.pop("last_sent"), made.pop("settled")) >= ("20", "20")
+    assert made.pop("key_fingerprint").startswith("sk_test_\u2026")
+    assert made == {
+        "id": rows[2]["id"],
+        "object": "request",
+        "status": "done",
+        "operation": "orders.create",
+        "path": "/v1/orders",
+        "object_id": order["id"],
+        "amount": 12900,
+        "currency": "EUR",
+        "error_code": None,
+        "mode": "test",
+        "profile": "default",
+        "idempotency_key": "order-1",
+        "method": "POST",
+        "base_url": sandbox.url,
+        "api_version": None,
+        "sendings": 1,
+        "resumable_until": None,
+        "http_status": there["status"],
+        "request_id": there["id"],
+        "error_message": None,
+        "batch": None,
+        "row": None,
+    }
+    error = refused.error
+    assert (missing["error_code"], missing["http_status"]) == (error["code"], error["status"])
+    assert missing["error_message"]
+    assert error["message"].startswith(missing["error_message"])
+    assert (last["mode"], last["profile"]) == ("live", "other")
+    with closing(sqlite3.connect(isolated / "state" / "state.db")) as opened, opened:
+        opened.execute("UPDATE requests SET body = x'ff41' WHERE path = '/v1/refunds'")
+    assert svc.ok("requests", "show", missing["id"])["body"] == "\ufffdA"
 
 
 def test_journal_holds_no_secret(svc: Svc, sandbox: Sandbox, isolated: Path) -> None:
@@ -274,10 +334,34 @@ def test_an_unknown_request_of_another_journal_is_taken_over(
     state, other = isolated / "state", isolated / "other"
     state.rename(other)
     svc.ok("refunds", "create", "--payment", paid(svc), "--amount", "5")
-    taken = svc.ok("requests", "adopt", str(other / "state.db"))
-    assert (taken["requests"], taken["unresolved"]) == (1, 1)
+    adopted = svc("requests", "adopt", str(other / "state.db"))
+    assert "svc requests list --unresolved" in adopted.err
+    assert adopted.json == {
+        "object": "adoption",
+        "file": str(other / "state.db"),
+        "requests": 1,
+        "events": 0,
+        "unresolved": 1,
+        "damaged": [],
+    }
     again = svc(*ORDER)
     assert (again.code, again.error["request"]) == (6, unknown)
+
+
+def test_what_was_set_aside_is_named_where_one_begins_without_it(svc: Svc, isolated: Path) -> None:
+    state = isolated / "state" / "state.db"
+    state.parent.mkdir(mode=0o700)
+    aside = [state.with_name(f"state.db.corrupt-{number}") for number in (1, 2)]
+    for each in aside:
+        each.write_bytes(b"no database")
+    begun = svc.ok("requests", "start-empty")
+    assert begun == {
+        "object": "state",
+        "file": str(state),
+        "set_aside": [str(one) for one in aside],
+    }
+    told = " ".join(svc("requests", "list").err.split())
+    assert [f"{one} is a damaged state database" in told for one in aside] == [True, True]
 
 
 def paid(svc: Svc) -> str:
@@ -521,6 +605,7 @@ def test_requests_are_found_by_object_time_and_operation(svc: Svc, sandbox: Sand
     """With the amount of each: what was paid back, of which payment, in the last two hours."""
     payment = paid(svc)
     order = svc.ok(*ORDER)["id"]
+    svc.ok("sandbox", "advance", "3d")  # the journal is by this machine's clock
     svc.ok("orders", "cancel", order)
     refund = svc.ok("refunds", "create", "--payment", payment, "--amount", "500")["id"]
 

@@ -132,6 +132,7 @@ def test_refill_puts_in_what_the_log_would_still_have(team: TeamCommands) -> Non
     with closing(sqlite3.connect(state)) as opened:
         opened.execute("UPDATE inbox SET received_at = received_at - 6 * 86400")
         opened.commit()
+    team.svc("sandbox", "advance", "5d")  # a copy's age is by this machine's clock
     refill = ("events", "log", "refill", "--to", team.url)
     assert team.run("admin", *refill, "--since", "3d").json["copies"] == 0
     filled = team.run("admin", *refill).json

@@ -147,39 +147,6 @@ def test_two_readers_of_one_name_have_all_of_it(server: Servers, tmp_path: Path)
 
 
 @pytest.mark.parametrize(
-    ("argv", "words"),
-    [
-        (("add", "a.b", "--log", "shop"), "'a.b' cannot name a user"),
-        (("add", "LOG", "--log", "shop"), "'LOG' cannot name a user"),
-        (("add", "anna"), "no --log to begin one for"),
-        (("remove", "anna"), "no --log to begin one for"),
-        (("add", "anna", "--log", "shop", "--group", "ci"), "--group is for a job"),
-        (("add", "x", "--log", "shop", "--role", "job", "--group", 'a" }'), "letters, digits"),
-    ],
-)
-def test_user_that_cannot_be_is_refused(
-    argv: tuple[str, ...], words: str, svc: Svc, tmp_path: Path
-) -> None:
-    users = tmp_path / "users.conf"
-    done = svc("events", "log", "user", *argv, "--users", str(users))
-    assert done.code == 2, done.out
-    assert words in done.error["message"]
-    assert not users.exists()
-
-
-@pytest.mark.effect_of("events log user add", "--log")
-def test_name_of_a_user_is_given_once(svc: Svc, tmp_path: Path) -> None:
-    """A second one would have the first one's rights, or its password."""
-    users = ("--users", str(tmp_path / "users.conf"))
-    assert svc("events", "log", "user", "add", "anna", "--log", "shop", *users).code == 0
-    again = svc("events", "log", "user", "add", "anna", *users)
-    assert again.code == 2
-    assert "rotate anna" in again.error["message"]
-    other = svc("events", "log", "user", "rotate", "ben", *users)
-    assert "there are: anna" in other.error["message"]
-
-
-@pytest.mark.parametrize(
     "argv",
     [
         ("log", "status", "--from", "nats+tls://log.example.com/shop"),

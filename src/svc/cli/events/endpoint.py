@@ -288,8 +288,8 @@ class Registrar:
     claim: ListenerId
     port: int
     sandbox: bool
-    _one_at_a_time: Lock = field(default_factory=Lock)
-    _before: Endpoint | None = None
+    _one_at_a_time: Lock = field(default_factory=Lock, init=False)
+    _before: Endpoint | None = field(default=None, init=False)
 
     def __call__(self, public: BaseUrl | None) -> Endpoint:
         """Finds or makes the endpoint at a public address, or at the local port.

@@ -7,14 +7,13 @@ from typing import cast
 
 import pytest
 
-from support.running import inside
 from support.servers.tunnels import stand_in
 from svc.base_url import BaseUrl
 from svc.cli.events.link import ChosenTunnel, choose
 from svc.cli.events.options import ListenOptions, TunnelOption
 from svc.cli.framework.session import Session
 from svc.cli.framework.streams import Streams
-from svc.errors import LocalError, SvcError, UsageError
+from svc.errors import SvcError, UsageError
 from svc.listen.tunnels.program import environment
 from svc.listen.tunnels.ssh import Ssh, SshDestination
 

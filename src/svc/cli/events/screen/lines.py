@@ -298,8 +298,8 @@ class HumanLines:
         if not said:
             return ""
         layout = self._layout
-        most = min(_REPLY_WIDTH, (layout.width or _REPLY_WIDTH + layout.below) - layout.below)
-        text = shorten(one_line(said), max(most, 10), "…")
+        room = _REPLY_WIDTH if layout.width is None else layout.width - layout.below
+        text = shorten(one_line(said), min(room, _REPLY_WIDTH), "…")
         return f"{'':{layout.below}}{layout.style(text, 'quiet')}\n"
 
 

@@ -93,6 +93,13 @@ def test_failed_forward_shows_the_answer() -> None:
     assert second == "                no such order \\u{1b}[31m � \\u{202e}"
 
 
+@pytest.mark.parametrize(("width", "there"), [(None, 216), (300, 216), (70, 70), (40, 40)])
+def test_a_long_answer_is_cut_to_the_room_that_there_is(width: int | None, there: int) -> None:
+    """200 characters at the most; a log is no copy of the target's."""
+    told = lines(width).forward(replace(FORWARD, status=500, reply=b"x" * 300)).splitlines()
+    assert (len(told[-1]), told[-1].strip(" x")) == (there, "…")
+
+
 AWAY = replace(FORWARD, status=None, error="connection refused", retry_in=1.0, reply=b"")
 
 
@@ -157,8 +164,10 @@ def test_payload_is_shown_safely() -> None:
         '      "a": "\\u00e9\\u001b"',
         "    }",
     ]
-    broken = replace(EVENT, payload=b"\x1b]52;c;x\x07 not JSON")
-    assert "\x1b" not in lines(payload=True).event(broken)
+    broken = replace(EVENT, payload=b"\x1b]52;c;x\x07 not JSON \xff")
+    assert lines(payload=True).event(broken).splitlines()[1:] == [
+        "    \\u{1b}]52;c;x\\u{7} not JSON \ufffd"
+    ]
 
 
 def test_color_is_modest_and_only_when_wanted() -> None:

@@ -43,9 +43,13 @@ async def test_lines_of_one_pass_are_one_write_in_order(tmp_path: Path) -> None:
     log: list[str] = []
     printed, failures = printing_to(tmp_path, CountedWrites(log), CountedWrites(log))
     out, err = printed.streams.stdout, printed.streams.stderr
+    gathered: list[str] = []
+    printed.soon(lambda: gathered.append("at once"))
     printed.start(failures.append)
+    printed.soon(lambda: gathered.append("later"))
+    assert gathered == ["at once"]
     for number in range(3):
-        out.write(f"{number}\n")
+        assert out.write(f"{number}\n") == 2
     assert log == []
     err.write("!\n")
     out.write("3\n")
@@ -55,6 +59,7 @@ async def test_lines_of_one_pass_are_one_write_in_order(tmp_path: Path) -> None:
     await asyncio.sleep(0)
     await asyncio.sleep(0)
     assert log == ["0\n1\n2\n", "!\n", "3\n", "4\n"]
+    assert gathered == ["at once", "later"]
 
 
 def test_line_outside_of_a_loop_is_written_at_once(tmp_path: Path) -> None:
