@@ -200,7 +200,7 @@ def test_the_main_amount_is_that_of_lists() -> None:
     assert main_amount({}) is None
 
 
-class _Service:
+class _KnownObjects:
     """Payments of one order, each of which names it; a service of few more words."""
 
     def __init__(self, *known: str) -> None:
@@ -223,7 +223,7 @@ def test_a_family_is_read_once_up_to_a_number(monkeypatch: pytest.MonkeyPatch) -
         yield from ()
 
     monkeypatch.setattr(timeline, "pages", listed)
-    service = _Service("ord_1", "pay_1")
+    service = _KnownObjects("ord_1", "pay_1")
     family = Family(service)  # type: ignore[arg-type]
     family.read(["pay_1", "cus_1", "pay_2", "pay_1", "pay_2"])
     assert ([*family.objects], family.absent, family.is_cut) == (
