@@ -51,7 +51,6 @@ def format_of(name: str, file: BinaryIO) -> FileFormat:
     known = _ENDINGS.get(Path(name).suffix.lower())
     if known is not None:
         return known
-    file.seek(0)
     begin = file.read(_CHUNK).removeprefix(codecs.BOM_UTF8).lstrip()
     return "ndjson" if begin.startswith(b"{") else "csv"
 

@@ -189,7 +189,7 @@ class Workers:
         Raises:
             Stopped: a signal came.
         """
-        if timeout > 0 and not self._ended:
+        if not self._ended:
             signals.wait(self._news.wait, timeout)
         self._news.clear()
         return self._ended[:]

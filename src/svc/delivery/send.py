@@ -114,14 +114,11 @@ def adapt_to_journal(sender: Sender, intent: Intent, error: SvcError) -> SvcErro
 
     A refusal by a key of another account, for example, does not settle an earlier sending.
     """
-    known = error
     if intent.state == "done" and error.outcome != "done":
-        known = DONE_BEFORE.about(intent, sender.format_command, answer=error, why=error.message)
-    elif error.outcome == "refused" and intent.sent_before and not _is_own(sender.accounts, intent):
-        known = build_refused_to_other_key(intent, error)
-    if known is not error:
-        known.__cause__ = error
-    return known
+        return DONE_BEFORE.about(intent, sender.format_command, answer=error, why=error.message)
+    if error.outcome == "refused" and intent.sent_before and not _is_own(sender.accounts, intent):
+        return build_refused_to_other_key(intent, error)
+    return error
 
 
 def _is_own(accounts: KeyMatcher, intent: Intent) -> bool:

@@ -154,7 +154,7 @@ class Database:
         finally:
             self._lock.release()
 
-    def sync_by_hand(self, sync: Callable[[int], None], room: int = 0) -> None:
+    def sync_by_hand(self, sync: Callable[[int], None], room: int) -> None:
         """Syncs all further commits by `sync`, which gets the descriptor of the log.
 
         For systems where a plain sync reaches the disk. The caller calls `copy_log` now and then on
@@ -165,8 +165,8 @@ class Database:
         self.rows(f"PRAGMA wal_autocheckpoint = {_LOG_PAGES_MAX}")
         self.rows("PRAGMA busy_timeout = 0")
         log = SyncedLog(self._path, sync)
-        if room:  # no other process writes: without a way to reserve space, zeros are written
-            self.write_at_once(lambda _: log.reserve(room))
+        # No other process writes: without a way to reserve space, zeros are written.
+        self.write_at_once(lambda _: log.reserve(room))
         self._log = log
 
     def rows(self, sql: str, params: SqlParams = ()) -> list[Row]:

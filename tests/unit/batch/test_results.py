@@ -6,6 +6,7 @@ import shutil
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ import pytest
 
 from svc.batch.results import ResultLine, Results
 from svc.delivery.evidence import Evidence, Known
+from svc.delivery.hints import TypedLine
 from svc.delivery.journal.batches import BatchName
 from svc.delivery.journal.entry import Scope
 from svc.errors import LocalError
@@ -184,6 +186,26 @@ def test_what_a_spreadsheet_has_saved_as_csv_is_damaged_and_no_other_file(path: 
     with Results(path, OURS) as results:
         results.check(force=False)
         assert results.read_past().damaged == 3
+
+
+def test_whose_results_they_are_says_how_to_go_on(path: Path) -> None:
+    """R116: those of another batch can be read; those of test mode say nothing of live mode."""
+    with Results(path, OTHER) as results:
+        results.begin([line(1, key_fingerprint="sk_test_…1234")])
+        results.finish()
+    live = replace(OURS, scope=SCOPE._replace(mode="live"))
+    words = ("batch", "refunds.create", "r.csv", "--run", "may", "--again", "--force", "--edited")
+    go_on = "svc batch refunds.create r.csv"
+    own = path.with_name("r.ndjson.live.results.ndjson")
+    for batch, known, hint in (
+        (OURS, words, f"skipped: {go_on} --edited --import {OTHER.id} --results {path}; if not"),
+        (live, words[:3], f"name another file: {go_on} --results {own}"),
+    ):
+        typed = TypedLine(known, 0.0, path.parent)
+        with Results(path, batch, typed) as results, pytest.raises(LocalError) as told:
+            results.check(force=False)
+        assert (told.value.code, told.value.param) == ("results_exist", "--results")
+        assert hint in str(told.value.hint)
 
 
 def test_what_another_list_has_put_there_meanwhile_is_not_overwritten(path: Path) -> None:

@@ -18,10 +18,12 @@ from svc.client.client import Client
 from svc.client.exchange import Failure, RawReply, Trouble, WireRequest
 from svc.clock import SystemClock
 from svc.delivery.journal.entry import NewIntent
+from svc.delivery.likeness import about_of
 from svc.errors import AuthError, LocalError, ReplyContradiction, Unauthorized
 from svc.state.database import GONE
 from svc.system.signals import Stopped
 from unit.batch.floor import Floor
+from unit.delivery.rows import one_row
 
 UNREACHED = Failure(Trouble.NO_CONNECTION, sent=False)
 LOST = Failure(Trouble.CLOSED, sent=True)
@@ -37,6 +39,7 @@ def test_every_row_is_done_once_under_its_own_key(floor: Floor) -> None:
     assert len(set(floor.service.keys)) == 100
     by_key = {line["idempotency_key"]: line["id"] for line in floor.results}
     assert by_key == floor.service.made
+    assert {line["about"] for line in floor.results} == {about_of(one_row(1).subject)}
     assert (run.totals.done, run.totals.money.amounts["EUR"]) == (100, 5050)
     first = floor.path.read_bytes()
 

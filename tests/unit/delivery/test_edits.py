@@ -1,9 +1,6 @@
 """Rows that another batch has done in other words (promise R115)."""
 
-from collections.abc import Iterator
-from contextlib import closing
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,9 +11,7 @@ from svc.client.request import prepare
 from svc.delivery.journal import batches
 from svc.delivery.journal.batches import BatchName
 from svc.delivery.journal.entry import OBJECT_FAILED, KeyEquivalence, NewIntent, Settled, store_call
-from svc.delivery.journal.sender_locks import SenderLocks
 from svc.delivery.policy import RowDecision
-from svc.state import Database
 from unit.delivery.rows import BASE, DAY, HOUR, REFUNDS, SCOPE, Desk
 
 DONE = Settled("done", 200, "rf_1", proved=True)
@@ -52,13 +47,8 @@ class OtherFiles:
 
 
 @pytest.fixture
-def tables(tmp_path: Path) -> Iterator[OtherFiles]:
-    clock = ManualClock()
-    with (
-        Database.open(tmp_path / "state" / "state.db", clock=clock) as state,
-        closing(SenderLocks(tmp_path / "state" / "senders")) as sender_locks,
-    ):
-        yield OtherFiles(Desk(state, sender_locks, clock), clock)
+def tables(desk: Desk, clock: ManualClock) -> OtherFiles:
+    return OtherFiles(desk, clock)
 
 
 def refund(amount: int = 100, payment: str = "pay_1", **more: str) -> dict[str, Any]:

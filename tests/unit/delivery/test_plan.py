@@ -1,6 +1,5 @@
 """What a run does with the rows of earlier ones (promises R16, R113 to R118)."""
 
-from collections.abc import Iterator
 from contextlib import closing
 from io import BytesIO
 from pathlib import Path
@@ -21,7 +20,6 @@ from svc.delivery.likeness import about_of
 from svc.delivery.plan import BatchPlan, BatchTimes
 from svc.delivery.policy import KeyRelation, RowDecision
 from svc.errors import Conflict
-from svc.state import Database
 from unit.delivery.rows import BASE, DAY, HOUR, REFUNDS, SCOPE, Desk, one_row
 
 DONE = Settled("done", 200, "rf_1", proved=True)
@@ -30,16 +28,6 @@ REFUSED = Settled("refused", 400, None, None, "amount_too_large", proved=True)
 LIMITED = Settled("not_sent", 429, None, None, "rate_limit")
 UNKNOWN = Settled("unknown")
 OTHER = BatchName("/a/other.csv", "refunds.create", SCOPE)
-
-
-@pytest.fixture
-def desk(tmp_path: Path) -> Iterator[Desk]:
-    clock = ManualClock()
-    with (
-        Database.open(tmp_path / "state" / "state.db", clock=clock) as state,
-        closing(SenderLocks(tmp_path / "state" / "senders")) as sender_locks,
-    ):
-        yield Desk(state, sender_locks, clock)
 
 
 def advance(desk: Desk, seconds: float) -> None:

@@ -5,11 +5,12 @@ notice it. These tables were typed from the assumed contract (`svc help assumpti
 """
 
 import re
+from base64 import b64encode
 
 import pytest
 
 from svc import service
-from svc.service import errors
+from svc.service import errors, facts
 from svc.service.facts import COUNTRIES, EU_COUNTRIES, EVENT_TYPES
 from svc.service.model import Field, Kind
 
@@ -622,6 +623,68 @@ def test_errors() -> None:
     assert {code.status for code in errors.CODES.values()} <= {*ERRORS}
     own_type = {name: code.type for name, code in errors.CODES.items() if code.type}
     assert own_type == {"idempotency_key_reused": "idempotency_error"}
+
+
+# Names and figures of the assumed contract, and of svc's own sandbox.
+FACTS = {
+    "REPLAYED_HEADER": "Idempotent-Replayed",
+    "REQUEST_ID_HEADER": "Request-Id",
+    "EVENT_ID_HEADER": "Svc-Event-Id",
+    "DELIVERY_ID_HEADER": "Svc-Delivery-Id",
+    "ATTEMPT_HEADER": "Svc-Delivery-Attempt",
+    "REDELIVERED_HEADER": "Svc-Redelivered",
+    "ORIGINAL_SIGNATURE_HEADER": "Svc-Original-Signature",
+    "SANDBOX_HEADER": "Svc-Sandbox",
+    "SANDBOX_WORLD_HEADER": "Svc-Sandbox-World",
+    "SANDBOX_TIME_HEADER": "Svc-Sandbox-Time",
+    "SANDBOX_ROOT": "/_sandbox",
+    "VERSIONS": ("2026-03-01", "2026-09-01"),
+    "IDEMPOTENCY_KEY_MAX": 255,
+    "WEBHOOK_SECRET_GRACE_MAX_SECONDS": 86_400,
+    "AMOUNT_MAX": 10**12 - 1,
+    "REQUEST_BODY_MAX": 1_048_576,
+    "WEBHOOK_BODY_MAX": 1_048_576,
+    "SIGNATURE_HEADER_MAX": 4096,
+    "SIGNATURES_MAX": 16,
+    "SANDBOX_PORT": 4242,
+    "INSPECTOR_PORT": 4244,
+    "SANDBOX_STATE": "sandbox_state",
+    "SANDBOX_STATE_MAX": 2**30,
+    "SANDBOX_EXPORT_MAX": 2**34,
+    "LIMIT_GROUPS": ("refunds", "payouts", "captures", "disputes"),
+}
+
+
+def test_names_and_figures() -> None:
+    """A receiver or a script of somebody's own has them."""
+    assert {name: getattr(facts, name) for name in FACTS} == FACTS
+    assert {facts.SANDBOX_KEYS[name] for name in facts.SANDBOX_KEYS} == {
+        *("sk_test_sandbox", "pk_test_sandbox", "sk_live_sandbox", "pk_live_sandbox"),
+        "rk_test_readonly",
+    }
+    for key in facts.KEY_PREFIXES_IN_BASE64:
+        begin = facts.KEY_PREFIXES_IN_BASE64[key]
+        assert b64encode(f"{begin}x".encode()).decode().startswith(key)
+        assert begin in facts.KEY_PREFIXES
+        assert len(begin) == facts.KEY_PREFIX_LENGTH
+    assert len(facts.KEY_PREFIXES_IN_BASE64) == len(facts.KEY_PREFIXES)
+
+
+def test_the_example_of_a_field_is_that_of_its_command() -> None:
+    """What the document shows as a body is what help shows as a line to type."""
+    shown = " ".join(each.example for noun in service.nouns() for each in noun.actions)
+    shown = shown.replace("'", "")
+    found = 0
+    for name, field in FOUND.items():
+        if field.option and field.example and not name.endswith((".account_number", ".bank_code")):
+            examples = field.example if isinstance(field.example, list) else [field.example]
+            for one in examples:
+                option = field.option.split()[0]
+                parts = one.items() if isinstance(one, dict) else ()
+                pairs = [f"{key}={value}" for key, value in parts] or [f"{option} {one}"]
+                assert [pair for pair in pairs if pair not in shown] == [], name
+                found += len(pairs)
+    assert found > 15
 
 
 # What states and relations forbid, beyond what a field of the request may be.

@@ -20,7 +20,7 @@ from svc.clock import SystemClock
 from svc.errors import ExitCode, LocalError
 from svc.state import LOST, Database, NotSynced, Tx
 from svc.state.files import folder_lock
-from svc.state.opening import is_damage, local_error
+from svc.state.opening import DAMAGED, is_damage, local_error, set_damaged_aside
 from svc.state.salvage import begin_empty
 from svc.state.schema import MIGRATIONS
 
@@ -132,6 +132,22 @@ def test_open_refuses_what_others_can_read(path: Path, target: str, mode: int, f
         Database.open(path, clock=ManualClock())
     assert caught.value.exit_code == ExitCode.LOCAL
     assert caught.value.hint == f"Run: chmod {fix} '{place}'"
+
+
+def test_open_refuses_another_users_file(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """R67: whoever owns it can read it, and put another one there."""
+    Database.open(path, clock=ManualClock()).close()
+    monkeypatch.setattr(os, "geteuid", lambda: 54321)
+    with pytest.raises(LocalError, match="belongs to another user"):
+        Database.open(path, clock=ManualClock())
+
+
+def test_a_sound_file_in_the_place_of_a_damaged_one_stays(path: Path) -> None:
+    """R67: another process has put it there meanwhile."""
+    Database.open(path, clock=ManualClock()).close()
+    told = set_damaged_aside(path, ManualClock())
+    assert (told.code, "was damaged and has been replaced" in told.message) == (DAMAGED, True)
+    use(path)
 
 
 def test_open_writes_through_no_link(path: Path, tmp_path: Path) -> None:
@@ -418,7 +434,7 @@ def test_after_a_sync_that_failed_nothing_counts_as_kept(state: Database) -> Non
         asked.append(1)
         raise OSError(errno.EIO, os.strerror(errno.EIO))
 
-    state.sync_by_hand(fail)
+    state.sync_by_hand(fail, room=0)
     for url in "ab":
         with (
             pytest.raises(NotSynced, match="did not reach the disk: ") as told,

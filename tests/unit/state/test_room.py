@@ -81,6 +81,8 @@ def test_a_file_of_an_older_form_is_written_anew_once_while_it_is_used_by_no_oth
         with user.write() as tx:
             tx.execute("DELETE FROM payloads")
     size = path.stat().st_size
+    with pytest.raises(LocalError, match="cannot be used: it cannot be opened"):
+        rebuild(path.with_name("none.db"))
     rebuild(path)
     assert path.stat().st_size < size / 2
     with Database.open(path, clock=clock) as user:

@@ -13,11 +13,6 @@ from unit.delivery.journal.asking import Open
 
 
 @pytest.fixture
-def clock() -> ManualClock:
-    return ManualClock()
-
-
-@pytest.fixture
 def path(tmp_path: Path) -> Path:
     return tmp_path / "state" / "state.db"
 

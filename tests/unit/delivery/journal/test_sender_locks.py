@@ -277,6 +277,10 @@ def test_sign_of_life_that_cannot_be_looked_at_is_no_sign_of_death(tmp_path: Pat
     """R69: whoever cannot tell must not send."""
     folder = tmp_path / "senders"
     folder.write_text("in the way")
-    with closing(SenderLocks(folder)) as sender_locks, pytest.raises(LocalError, match="senders"):
-        sender_locks.is_alive("0123")
+    with closing(SenderLocks(folder)) as sender_locks:
+        with pytest.raises(LocalError, match="senders") as told:
+            sender_locks.is_alive("0123")
+        assert told.value.hint == "It tells which requests are being sent"
+        with pytest.raises(LocalError, match="senders cannot be used"):
+            assert sender_locks.token
     assert SenderLocks(folder).is_alive(None) is False

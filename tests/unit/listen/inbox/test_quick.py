@@ -290,7 +290,7 @@ def test_names_of_the_files_are_synced_once(
         synced: list[str] = []
         monkeypatch.setattr(os, "fsync", lambda file: synced.append(f"/proc/self/fd/{file}"))
         monkeypatch.setattr(os, "close", lambda _: None)
-        state.sync_by_hand(os.fdatasync)
+        state.sync_by_hand(os.fdatasync, room=0)
         monkeypatch.undo()
         assert [str(Path(one).readlink()) for one in synced] == [str(path.parent)]
         os.close(int(synced[0].rpartition("/")[2]))
