@@ -7,7 +7,7 @@ which `StateUpload` holds the rows until all have come.
 import json
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, Final, NamedTuple, get_args
+from typing import Any, Final, NamedTuple, NoReturn, get_args
 
 from svc.errors import LocalError
 from svc.sandbox.clock import LAST, parse
@@ -194,8 +194,16 @@ def _check_meta(row: ExportedRow) -> None:
         settings.check_stored(row["name"], value)
 
 
+def _refuse_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is no number of JSON")
+
+
+# Kept: json.loads would make one a row.
+_JSON: Final = json.JSONDecoder(parse_constant=_refuse_constant)
+
+
 def _object(text: str) -> Doc:
-    found = json.loads(text)
+    found = _JSON.decode(text)
     if not isinstance(found, dict):
         raise ValueError("its JSON is no object")  # noqa: TRY004  the text is wrong, no type
     return found

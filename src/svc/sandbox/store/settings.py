@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from svc.sandbox.parameters.kinds import Boolean, Choice, Country, Currency, Integer, Share
 from svc.sandbox.parameters.problems import Problem
-from svc.sandbox.parameters.tables import Fields, Parameter, ParameterKind, check, refuse_unknown
+from svc.sandbox.parameters.tables import Fields, Object, Parameter, ParameterKind, refuse_unknown
 from svc.sandbox.store.sqlite import Store
 from svc.service.facts import VERSIONS
 
@@ -61,8 +61,8 @@ def check_stored(name: str, value: Mapping[str, Any]) -> None:
     """
     try:
         for changed in value.values() if name == META_OF else [value]:
+            Object(FIELDS).check(changed, name, DEFAULTS)
             refuse_unknown(FIELDS, dict(changed))
-            check(FIELDS, dict(changed), DEFAULTS)
     except Problem as problem:
         raise ValueError(problem.message) from problem
 

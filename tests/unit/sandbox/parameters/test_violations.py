@@ -5,6 +5,8 @@ from typing import Any
 import pytest
 
 from support.sandbox_calls import AsgiSandbox
+from svc.sandbox.openapi.document import OPERATIONS
+from svc.sandbox.resources.operation import ApiOperation
 from svc.service.facts import EVENT_TYPES
 
 LONG = "x" * 501
@@ -272,6 +274,30 @@ def test_violation_is_named(
 def test_limits_are_inclusive(shared: AsgiSandbox, name: str, value: Any) -> None:
     """What just fits is taken."""
     assert shared.post("/v1/orders", changed(ORDER, name, value)).status == 200
+
+
+@pytest.mark.parametrize(
+    "operation", [one for one in OPERATIONS if one.example], ids=lambda one: one.id
+)
+def test_example_of_the_document_is_carried_out(
+    shared: AsgiSandbox, operation: ApiOperation
+) -> None:
+    """As it stands: none of two that exclude each other stands beside the other."""
+    assert shared.post(operation.path, operation.example).status == 200
+
+
+def test_share_is_a_number_from_nothing_to_all(sandbox: AsgiSandbox) -> None:
+    """Chaos, in JSON as in a form; what only looks like a number is none."""
+    for share in (0, 1, 0.5, 0.25):
+        for answer in (
+            sandbox.control("/settings", {"chaos": share}),
+            sandbox.control("/settings", form=f"chaos={share}"),
+        ):
+            assert (answer.status, answer.json["chaos"]) == (200, share)
+    for wrong in (-0.1, 1.1, 2, True, "1", None, [0.5]):
+        assert sandbox.control("/settings", {"chaos": wrong}).param == "chaos"
+    for text in ("-0.1", "1.1", "2", "true", "1e-1", ""):
+        assert sandbox.control("/settings", form=f"chaos={text}").param == "chaos"
 
 
 def test_longest_address_is_taken(shared: AsgiSandbox) -> None:

@@ -194,15 +194,6 @@ def test_payment_has_its_fields_in_order(sandbox: AsgiSandbox) -> None:
     }
 
 
-def test_capture_answers_the_payment(sandbox: AsgiSandbox) -> None:
-    """Capturing answers a payment, not an order (assumptions: Payment)."""
-    held = sandbox.paid(capture_method="manual")
-    captured = sandbox.post(f"/v1/orders/{held['order']}/capture").json
-    assert list(captured) == PAYMENT_KEYS
-    assert captured["object"] == "payment"
-    assert captured["amount_captured"] == 15708
-
-
 @pytest.mark.parametrize("reason", ["duplicate", "fraudulent", "requested_by_customer"])
 def test_refund_takes_each_reason(sandbox: AsgiSandbox, reason: str) -> None:
     """It is shown as it was given; another one is refused."""

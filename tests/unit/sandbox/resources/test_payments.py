@@ -56,24 +56,6 @@ def test_a_disputed_debit(sandbox: AsgiSandbox) -> None:
     assert sandbox.event_types()[-1] == "dispute.opened"
 
 
-@pytest.mark.parametrize(
-    ("currency", "country", "method"),
-    [
-        ("GBP", "GB", "bacs_debit"),
-        ("USD", "US", "us_bank_account"),
-        ("AUD", "AU", "becs_debit"),
-    ],
-)
-def test_other_debits_confirm_after_five_seconds(
-    sandbox: AsgiSandbox, currency: str, country: str, method: str
-) -> None:
-    """Only sepa_debit has test accounts; the others always confirm."""
-    order = sandbox.order(currency=currency, shipping={"country": country})
-    payment = sandbox.pay(order, method=method).json["payment"]
-    sandbox.advance(5)
-    assert sandbox.again(payment)["status"] == "captured"
-
-
 def test_a_debit_can_be_finished_by_hand(sandbox: AsgiSandbox) -> None:
     """The control confirms or rejects at once; the scenario does not act on top of it."""
     for to, types in (

@@ -9,6 +9,8 @@ import pytest
 
 from svc.errors import LocalError
 from svc.sandbox.clock import LAST
+from svc.sandbox.jobs.handlers import HANDLERS
+from svc.sandbox.store import export, sqlite
 from svc.sandbox.store.sqlite import SqlRow, Store, Value
 from unit.sandbox.lab import BEGAN, Lab
 
@@ -17,6 +19,88 @@ def change_file(lab: Lab, sql: str, *args: Any) -> None:
     with closing(sqlite3.connect(lab.path)) as db, db:
         assert db.execute(sql, args).rowcount > 0
     db.close()
+
+
+ROWS: dict[str, dict[str, Any]] = {
+    "docs": {"id": "we_1", "seq": 1, "mode": "test", "kind": "webhook_endpoint", "status": None}
+    | {"created": "2026-10-01T09:00:00Z", "ord": None, "payment": None}
+    | {"body": '{"id":"we_1","object":"webhook_endpoint"}'},
+    "events": {"seq": 1, "id": "evt_1", "mode": "test", "type": "order.paid", "created": 0}
+    | {"body": '{"id":"evt_1"}'},
+    "jobs": {"seq": 1, "due": 0, "mode": "test", "name": "webhook.attempt", "subject": "dlv_1"}
+    | {"args": "{}", "lane": "we_1"},
+    "deliveries": {"seq": 1, "id": "dlv_1", "mode": "test", "event": "evt_1", "type": "order.paid"}
+    | {"endpoint": "we_1", "url": "http://a", "attempt": 1, "status": "pending", "due": 0}
+    | dict.fromkeys(("started", "code", "error", "ms", "next")),
+    "results": {"mode": "test", "key": "k", "fingerprint": "f", "status": 200, "body": "{}"}
+    | {"first_used": 0},
+    "balances": {"mode": "test", "currency": "EUR", "amount": 5},
+    "meta": {"name": "settings_of", "value": '{"ord_1":{"smart_retries":true}}'},
+}
+MOST = 2**63 - 1
+END = 253_402_300_799_999_999  # of the year 9999
+FITTING: dict[str, tuple[list[Any], list[Any]]] = {
+    **dict.fromkeys(
+        "events.created jobs.due deliveries.due deliveries.started deliveries.next "
+        "results.first_used".split(),
+        ([0, END], [-1, END + 1, 1.0, True]),
+    ),
+    "balances.amount": ([MOST, -MOST], [MOST + 1, -MOST - 1, 1.0, True, None]),
+    "deliveries.code": ([MOST, None], [MOST + 1, "200"]),
+    "deliveries.status": (["pending", "succeeded", "failed", "dropped"], ["lost", None]),
+    "docs.id": ([], ["we_2"]),
+    "docs.kind": ([], ["order"]),
+    "docs.created": ([], ["2026-10-01"]),
+    "docs.body": ([], ["[]", "{", '{"id":"we_1","object":"webhook_endpoint","amount":NaN}']),
+    "docs.mode": (["test", "live"], ["dead"]),
+    "events.body": ([], ['{"id":"evt_2"}', '{"id":"evt_1","amount":NaN}', "[]"]),
+    "results.body": (["{}"], ["[]", '{"amount":-Infinity}']),
+    "jobs.args": (['{"step":1}'], ["[]", "{", "null"]),
+    "jobs.name": (["webhook.disable"], ["nobody.can", "payment.settle"]),
+    "jobs.lane": (["we_2"], [""]),
+    "meta.name": (["something"], ["settings"]),
+    "meta.value": (
+        ["{}", '{"ord_1":{},"ord_2":{"voucher_days":30}}'],
+        [f'{{"ord_1":{one}}}' for one in ('{"smart_retries":1}', "5", "[]", '{"voucher_days":31}')],
+    ),
+}
+
+
+def fits(table: str, column: str, value: Any) -> bool:
+    """Whether a state with that in one of its rows can be imported."""
+    row = {**ROWS[table], column: value}
+    tables = {name: [row] if name == table else [] for name in sqlite.DATA}
+    state = {"object": "sandbox_state", "format": 1, "tables": tables}
+    with closing(Store.open(":memory:")) as store:
+        store.begin()
+        try:
+            export.restore(store, state, HANDLERS.keys() | {"webhook.attempt"})
+        except export.StateInvalidError:
+            return False
+        return True
+
+
+@pytest.mark.parametrize("place", FITTING)
+def test_row_of_an_import_is_one_that_can_be_worked_with(place: str) -> None:
+    """Each of its columns: numbers of 64 bits, moments of dates, JSON that an answer can show."""
+    table, _, column = place.partition(".")
+    assert fits(table, column, ROWS[table][column])
+    good, bad = FITTING[place]
+    assert [value for value in good if not fits(table, column, value)] == []
+    assert [value for value in bad if fits(table, column, value)] == []
+
+
+def test_pieces_of_an_import_are_no_larger_than_any_export(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Together, whatever table they are of; another import begins anew."""
+    monkeypatch.setattr(export, "SANDBOX_EXPORT_MAX", 30)
+    upload = export.StateUpload()
+    for name in ("a", "b"):
+        rows = {"id": "ten"}  # 12 bytes
+        counts = [upload.add(name, table, [rows]) for table in ("docs", "jobs")]
+        assert counts == [1, 1]
+        assert upload.add(name, "jobs", [7777, 77]) == 3
+        with pytest.raises(export.StateInvalidError, match="larger than 30 bytes"):
+            upload.add(name, "meta", [{}])
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ import socket
 import ssl
 import subprocess
 import sys
+from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import Any
 
@@ -212,40 +213,62 @@ async def test_untrusted_certificate_is_a_failure(tmp_path: Path) -> None:
     assert got == []
 
 
+def over_tls(bundle: Path, spoken: list[Any], end: bytes) -> AbstractAsyncContextManager[int]:
+    """A receiver that has another protocol to offer; notes which one was agreed on."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(bundle)
+    context.set_alpn_protocols(["h2", "http/1.1"])
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        spoken.append(writer.get_extra_info("ssl_object").selected_alpn_protocol())
+        await reader.readuntil(end)
+        writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+        writer.close()
+
+    return serving(serve, context)
+
+
 @pytest.mark.parametrize("allowed", [True, False])
 async def test_self_signed_receiver_here_is_trusted_where_the_setting_says_so(
     lab: Lab, tmp_path: Path, allowed: bool
 ) -> None:
     """`allow_self_signed_webhooks` takes the certificate of https on this machine, whoever made it."""
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(Authority(tmp_path).issue("127.0.0.1", self_signed=True))
-
-    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        await reader.readuntil(b"}}")
-        writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
-        writer.close()
-
+    bundle, spoken = Authority(tmp_path).issue("127.0.0.1", self_signed=True), list[Any]()
     settings = {"allow_self_signed_webhooks": allowed}
-    async with serving(serve, context) as port, lab.running(settings=settings) as engine:
+    async with (
+        over_tls(bundle, spoken, b"}}") as port,
+        lab.running(settings=settings) as engine,
+    ):
         await engine.run("test", add_endpoint(f"https://localhost:{port}/"))
         event = await engine.run("test", emit_paid)
         (made,) = await engine.resend("test", event)
     assert (made.code, made.error) == ((200, None) if allowed else (None, "tls_failed"))
+    assert spoken == (["http/1.1"] if allowed else [])
 
 
 async def test_receiver_of_an_own_authority_is_trusted_by_its_bundle(tmp_path: Path) -> None:
     """`svc sandbox start --ca-bundle`: its file, besides what the system trusts."""
-    bundle = Authority(tmp_path).issue("127.0.0.1", self_signed=True)
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(bundle)
-
-    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        await reader.readuntil(BODY)
-        writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
-        writer.close()
-
-    async with serving(serve, context) as port:
+    bundle, spoken = Authority(tmp_path).issue("127.0.0.1", self_signed=True), list[Any]()
+    async with over_tls(bundle, spoken, BODY) as port:
         assert (await ask(f"https://127.0.0.1:{port}/", ca_bundle=str(bundle))).accepted
+    assert spoken == ["http/1.1"]
+
+
+@pytest.mark.parametrize(
+    ("url", "port"), [("http://[::1]/", 80), ("https://[::1]/", 443), ("https://[::1]:80/", 80)]
+)
+async def test_address_without_a_port_means_that_of_its_scheme(
+    url: str, port: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[tuple[str, int]] = []
+
+    async def refuse(host: str, port: int, _: object) -> None:
+        asked.append((host, port))
+        raise ConnectionRefusedError
+
+    monkeypatch.setattr("svc.sandbox.webhooks.sender.connect", refuse)
+    assert (await ask(url)).error == "connect_failed"
+    assert asked == [("::1", port)]
 
 
 @pytest.mark.parametrize("url", ["http://[::1", "http://127.0.0.1:99999/", "gopher://localhost/"])
