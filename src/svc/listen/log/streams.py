@@ -310,7 +310,7 @@ async def before(connection: LogConnection, mode: Mode, moment: float) -> Positi
     found = int(answer.headers.get("Nats-Sequence", "0"))
     if not found:
         return await end_of(connection, mode)
-    earlier = await event_at(connection, mode, found - 1) if found > 1 else None
+    earlier = await event_at(connection, mode, found - 1)
     if earlier is None:
         return Position(0, "")
     made = str((await stream_info(connection, mode))["created"])

@@ -34,6 +34,7 @@ class MemoryHandler(HandlerTarget):
         self._seen: set[str] = set()
         self._late: list[bytes] = []
         self.rules: list[str] = []
+        self.sent: list[bytes] = []
 
     async def sleep(self, _seconds: float) -> None:
         """Lets time pass, in which what was put off is done."""
@@ -59,6 +60,7 @@ class MemoryHandler(HandlerTarget):
     async def send(self, headers: bytes, body: bytes) -> TargetReply:
         lines = dict(re.findall(r"(?m)^([^:]+): (.*)\r$", headers.decode()))
         self.rules.append(lines["Svc-Examination"])
+        self.sent.append(headers + b"\r\n" + body)
         if self.is_away:
             return AWAY
         if not self._is_authentic(lines.get("Svc-Signature", ""), body):

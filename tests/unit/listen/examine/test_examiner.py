@@ -1,12 +1,19 @@
-"""Each rule of an examination, on handlers in memory that have one fault each, or none."""
+"""Each rule of an examination, on handlers in memory that have one fault each, or none.
+
+What is delivered lies in `deliveries.txt`, what is said in `verdicts.txt`; after a change that is
+meant, `GOLDEN=write` writes them anew.
+"""
 
 import asyncio
 import itertools
+import json
 from collections.abc import Callable
+from pathlib import Path
 from typing import Final
 
 import pytest
 
+from support.suite.golden import hold_golden
 from svc.errors import CheckFailed, UsageError
 from svc.listen.examine.examiner import Examiner, RuleVerdict
 from svc.listen.examine.rules import RULES
@@ -104,39 +111,41 @@ def test_without_a_command_effects_are_unknown_and_no_pass() -> None:
     assert failed(verdicts) == []
 
 
-@pytest.mark.parametrize(
-    ("usual", "words", "fix"),
-    [
-        (TargetReply(1.0, 302), "302", "deliveries follow no redirect"),
-        (TargetReply(1.0, 404), "404", "--forward-to 3000/webhooks"),
-        (TargetReply(1.0, 401), "401", "whsec_…hWm3"),
-        (TargetReply(1.0, 500, b"KeyError\n at x"), "500 (KeyError at x)", "own log"),
-        (TargetReply(9.0, trouble="timeout", error="no answer in time"), "no answer", "answer 200"),
-        (TargetReply(1.0, trouble="unreadable", error="no HTTP"), "no HTTP", "an HTTP server"),
-        (CLOSED, "it closed the connection", "own log"),
-    ],
+USUAL: Final = (
+    *(TargetReply(1.0, status) for status in (302, 401, 404, 405)),
+    TargetReply(1.0, 500, b"KeyError\n at \x1bx" + b"y" * 60),
+    TargetReply(9.0, trouble="timeout", error="no answer in time"),
+    TargetReply(1.0, trouble="unreadable", error="no HTTP"),
+    CLOSED,
+    TargetReply(2000.0, 200),
+    TargetReply(2000.1, 200),
+    TargetReply(1.0, 200, b'{"error": "no such order"}'),
+    TargetReply(1.0, 200, b'{"errors": [1]}'),
+    TargetReply(1.0, 200, b'{"error": null, "other": 1}'),
 )
-def test_a_handler_that_takes_nothing_is_told_why(usual: TargetReply, words: str, fix: str) -> None:
-    """One rule has failed, and everything else waits for it."""
-    verdicts = examine(MemoryHandler(usual=usual))
-    assert failed(verdicts) == ["valid event"]
-    assert words in verdicts["valid event"].detail
-    assert fix in (verdicts["valid event"].fix or "")
-    assert {each.until for each in verdicts.values()} == {None, "valid event"}
 
 
-@pytest.mark.parametrize(
-    ("usual", "fix"),
-    [
-        (TargetReply(3000.0, 200), "beyond 10 s"),
-        (TargetReply(1.0, 200, b'{"error": "no such order"}'), "only the status counts"),
-    ],
-)
-def test_an_answer_that_is_no_fault_yet_is_advice(usual: TargetReply, fix: str) -> None:
-    verdicts = examine(MemoryHandler(usual=usual))
-    assert verdicts["valid event"].status == "advice"
-    assert fix in (verdicts["valid event"].fix or "")
-    assert failed(verdicts) == []
+def test_each_answer_to_a_valid_event_is_judged_as_agreed() -> None:
+    """One rule has failed and all else waits for it, or it is advice and everything else is seen."""
+    told = []
+    for usual in USUAL:
+        verdicts = examine(MemoryHandler(usual=usual))
+        first = verdicts["valid event"]
+        told.append(json.dumps(first.as_data(), indent=1, ensure_ascii=False))
+        is_taken = usual.status == 200
+        assert failed(verdicts) == ([] if is_taken else ["valid event"])
+        untils = {each.until for each in verdicts.values()}
+        assert untils == ({None} if is_taken else {None, "valid event"})
+    hold_golden(Path(__file__).with_name("verdicts.txt"), "\n".join(told) + "\n")
+
+
+def test_deliveries_are_made_as_agreed() -> None:
+    """In the order of the rules, and twice more where nothing was taken, as the service does it."""
+    told = []
+    for handler in (MemoryHandler(), MemoryHandler(usual=TargetReply(1.0, 503))):
+        examine(handler)
+        told += [f"{one.decode()}\n----\n" for one in handler.sent]
+    hold_golden(Path(__file__).with_name("deliveries.txt"), "".join(told).replace("\r\n", "\n"))
 
 
 def test_a_refusal_that_looks_like_a_crash_is_advice() -> None:

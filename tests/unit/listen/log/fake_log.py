@@ -80,7 +80,8 @@ class FakeLog:
         end = _status("204", **{"Nats-Last-Sequence": str(found[-1])}) if found else _status("404")
         return [*page, end]
 
-    async def request(self, subject: str, body: bytes, *more: Any, **_: Any) -> Message:
+    async def request(self, subject: str, body: bytes, *more: Any, seconds: float = 5.0) -> Message:
+        assert 2 <= seconds <= 5  # an answer may take a moment, and a command no longer
         answer = await self.api(subject, (body, *more))
         assert isinstance(answer, Message)
         return answer

@@ -1,5 +1,6 @@
 """The files that svc writes for the servers of a log, as they read them."""
 
+import hmac
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -70,5 +71,8 @@ def test_a_key_of_a_log_is_told_by_its_fingerprint() -> None:
     assert key != other
     assert re.fullmatch("[0-9a-f]{16}", proof.fingerprint(key))
     assert proof.fingerprint(key) != proof.fingerprint(other)
+    joined = b"svc-receiver-proof-1" + b"\0\0\0\0\0\0\0\1a" + b"\0\0\0\0\0\0\0\2bc"
+    made = hmac.new(key.encode(), joined, "sha256").hexdigest()  # by any version of svc
+    assert proof.prove(key, [b"a", b"bc"]) == made
     assert not proof.is_proved([key], [b"a", b"bc"], proof.prove(key, [b"ab", b"c"]))
     assert proof.is_proved([other, key], [b"a", b"bc"], proof.prove(key, [b"a", b"bc"]))

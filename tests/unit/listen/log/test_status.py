@@ -52,6 +52,8 @@ def log_with_groups() -> FakeLog:
 def test_status_of_a_log_says_what_waits_for_whom() -> None:
     log = log_with_groups()
     told = asyncio.run(read_status(log, "test", Position(1, f"{MADE} evt_1"), NOW))  # type: ignore[arg-type]
+    assert (FAILED, {"subjects_filter": ">"}) in log.asked
+    assert (f"CONSUMER.LIST.{STREAM}", {"offset": 0}) in log.asked
     no_group = {"waiting": 0, "unacknowledged": 0, "redelivered": 1, "failed": 0}
     assert told == {
         "object": "log",
