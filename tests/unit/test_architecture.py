@@ -91,7 +91,7 @@ TOLD_IN_STORIES: Final = {
         "cli/sandbox",
         "cli/sandbox/compare",
     ),
-    *("render/views"),
+    "render/views",
 }
 IMPORT: Final = re.compile(
     r"^ *(?:import (?=svc)|from (?=svc[\w.]* import))([\w.]+)"

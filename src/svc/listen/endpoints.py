@@ -68,8 +68,8 @@ class EndpointTable:
 
     def first_time(self) -> float | None:
         """When the first endpoint was registered, in Unix seconds of this machine; None: none."""
-        found = self._state.rows(_FIRST + _HERE, self._who)
-        return found[0]["first"] if found else None
+        first: float | None = self._state.rows(_FIRST + _HERE, self._who)[0]["first"]
+        return first
 
     def keep(
         self, endpoint_id: str, url: str, events: Sequence[str], secret: str | None, now: float
