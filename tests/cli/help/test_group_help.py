@@ -55,6 +55,33 @@ def test_help_of_a_group_says_its_short_name(svc: Svc) -> None:
     assert "short name" not in svc("orders", "--help").out
 
 
+def test_a_group_has_two_of_its_verbs_examples(svc: Svc) -> None:
+    """Where it has none of its own."""
+    _, _, below = svc("orders", "--help").out.partition("\nExamples:\n")
+    examples, _, last = below.partition("\n\n")
+    assert [line.split()[:3] for line in examples.splitlines()] == [
+        ["svc", "orders", "create"],
+        ["svc", "orders", "retrieve"],
+    ]
+    assert last == "For one of them: svc orders COMMAND --help\n"
+
+
+@pytest.mark.parametrize(
+    ("argv", "most"),
+    [
+        ("help webhooks", 80),
+        ("help assumptions", 80),
+        ("orders list --help", 100),
+        ("commands", 100),
+    ],
+)
+def test_no_page_is_wider_than_the_eye_follows(svc: Svc, argv: str, most: int) -> None:
+    """However wide the terminal is."""
+    shown = svc(*argv.split(), "-o", "human", env={"COLUMNS": "200"}).out
+    widest = max(len(line) for line in shown.splitlines())
+    assert most - 8 < widest <= most
+
+
 @pytest.mark.parametrize("words", ["", "orders", "events", "profiles", "sandbox keys"])
 def test_a_group_alone_shows_its_help(svc: Svc, words: str) -> None:
     """As --help does."""

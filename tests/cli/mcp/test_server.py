@@ -3,9 +3,10 @@
 What only processes show, the SDK's transport and what ends them, is in `process/test_agents.py`.
 """
 
+import asyncio
 import json
 import os
-import sys
+import signal
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,6 +18,10 @@ from cli.mcp.agents import Agent, call, reply
 from support.listeners import Pay
 from support.running import Sandbox, Svc, inside
 from svc import __version__
+from svc.cli.framework.session import Session
+from svc.cli.framework.streams import Streams
+from svc.errors import LocalError
+from svc.system.signals import Stopped
 
 if TYPE_CHECKING:
     from svc.cli.mcp.server import AgentServer
@@ -290,6 +295,7 @@ async def test_options_before_it_hold_for_every_command(
     """As they were typed; a command gets no other."""
     url = os.environ["SVC_BASE_URL"]
     given = {"--api-version": "2026-10-01", "--max-time": "7", "--base-url": url}
+    given |= {"--proxy": "http://127.0.0.1:9", "--ca-bundle": __file__}
     agent = serve(*(word for pair in given.items() for word in pair), "--quiet")
     ran = answers(monkeypatch, agent, 0, "")
     async with Agent().connect(agent.make_server()) as client:
@@ -298,6 +304,39 @@ async def test_options_before_it_hold_for_every_command(
     named = {word.partition("=")[0] for word in argv if word.startswith("--") and "=" in word}
     assert named == {"--profile", *given}
     assert {f"--base-url={url}", "--api-version=2026-10-01", "--max-time=7.0"} < set(argv)
+
+
+def test_what_ends_the_server_is_told(monkeypatch: pytest.MonkeyPatch, isolated: Path) -> None:
+    """An error of its own, or a signal; the end of the client is none."""
+    from svc.cli.mcp import server
+
+    monkeypatch.setenv("SVC_BASE_URL", "http://127.0.0.1:9")
+    ends: list[Exception | None] = [None, LocalError("No more.")]
+
+    async def end(_: object) -> None:
+        if error := ends.pop(0):
+            raise error
+
+    monkeypatch.setattr(server.AgentServer, "serve", end)
+    with Session(["mcp"], os.environ, Streams.of_process()) as session:
+        server.run({}, session)
+        with pytest.raises(LocalError, match="No more"):
+            server.run({}, session)
+
+        async def wait(_: object) -> None:
+            os.kill(os.getpid(), signal.SIGTERM)
+            await anyio.sleep(60)
+
+        loop = asyncio.new_event_loop()
+        monkeypatch.setattr(asyncio, "new_event_loop", lambda: loop)
+        monkeypatch.setattr(server.AgentServer, "serve", wait)
+        with pytest.raises(Stopped) as stopped:
+            server.run({}, session)
+    (left,) = asyncio.all_tasks(loop)
+    left.cancel()
+    loop.run_until_complete(asyncio.wait([left]))
+    loop.close()
+    assert stopped.value.exit_code == 128 + signal.SIGTERM
 
 
 async def test_eight_commands_run_at_a_time(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -459,28 +498,29 @@ async def test_a_command_that_was_killed_could_say_nothing(
     assert ended.get("next") == (None if reads else following)
 
 
-@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="/proc tells what still runs")
 @pytest.mark.parametrize("may_be_cut", [True, False])
 async def test_what_may_change_something_runs_to_its_end_without_the_client(
-    serve: Serve, tmp_path: Path, may_be_cut: bool
+    serve: Serve, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, may_be_cut: bool
 ) -> None:
     """And what only reads is ended with it."""
-    agent = serve(runs=True)
-    files = [tmp_path / name for name in ("began", "go", "done")]
-    script = 'echo $$ > "$0"; while [ ! -e "$1" ]; do sleep 0.01; done; touch "$2"'
-    agent._own, agent._passed_on = ["sh", "-c", script, *map(str, files)], []
-    began, go, done = files
+    agent, start, children = serve(runs=True), asyncio.create_subprocess_exec, []
+
+    async def started(*argv: str, **more: Any) -> asyncio.subprocess.Process:
+        children.append(await start(*argv, **more))
+        return children[0]
+
+    monkeypatch.setattr(asyncio, "create_subprocess_exec", started)
+    began, go = tmp_path / "began", tmp_path / "go"
+    script = 'touch "$0"; while [ ! -e "$1" ]; do sleep 0.01; done'
+    agent._own, agent._passed_on = ["sh", "-c", script, str(began), str(go)], []
     async with anyio.create_task_group() as group:
         group.start_soon(lambda: agent._run([], may_be_cut=may_be_cut))
-        await until_in_loop(lambda: began.exists() and began.read_text())
+        while not began.exists():  # noqa: ASYNC110  in another process
+            await anyio.sleep(0.005)
         group.cancel_scope.cancel()
         if not may_be_cut:
             go.touch()
-    assert done.exists() != may_be_cut
-    assert not os.path.exists(f"/proc/{began.read_text().strip()}")  # noqa: ASYNC240, PTH110  at once
-    await anyio.sleep(0.01)  # the loop lets go of its pipes
-
-
-async def until_in_loop(happened: Callable[[], object]) -> None:
-    while not happened():  # noqa: ASYNC110  in another process
-        await anyio.sleep(0.005)
+    (child,) = children
+    assert await child.wait() == (-signal.SIGKILL if may_be_cut else 0)
+    vars(child)["_transport"].close()
+    await anyio.sleep(0.01)

@@ -56,7 +56,6 @@ SAME_VERB: Final = tuple(
 # One or two words, and the command that they mean; behind an option at the end belongs an id.
 OTHER_TOOLS_WORDS: Final = {
     **{f"{word} wait": f"{word} retrieve --wait" for word in _LISTED},
-    "batch list": "requests list",
     "config list": "config get",
     "disputes answer": "disputes update",
     "disputes evidence": "disputes update",

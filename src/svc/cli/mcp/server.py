@@ -261,8 +261,6 @@ class AgentServer:
             finally:
                 if child.returncode is None:
                     child.kill()
-                    with anyio.CancelScope(shield=True):
-                        await child.wait()
         code = child.returncode or 0
         if code < 0:  # it could say nothing
             how = f"The command was ended by signal {-code}"

@@ -42,7 +42,7 @@ _LEFT_OUT: Final = frozenset({"--over-limit", "--all", "--raw-csv", "--decimals"
 # In these @ is no file: in JMESPath it is the value itself, and a text is searched for as it is.
 _WITHOUT_FILES: Final = frozenset({"--query", "--where", "--text"})
 _READS_FILE: Final = re.compile(r"; KEY=@FILE [^.]*")  # of a command's help; no tool does
-_TYPES: Final = {"flag": "boolean", "integer": "integer", "number": "number", "text": "string"}
+_TYPES: Final = {"flag": "boolean", "text": "string"}  # others have the name that they have here
 QUERY: Final = "query"
 
 
@@ -136,13 +136,11 @@ def _make(tree: Tree, command: Command) -> AgentTool:
 
 
 def _schema_of(known: Option | Argument) -> dict[str, Any]:
-    kind = _TYPES[known.type] if isinstance(known, Option) else "string"
+    kind = _TYPES.get(known.type, known.type) if isinstance(known, Option) else "string"
     schema: dict[str, Any] = {"type": kind}
     if isinstance(known, Option):
         bounds = {"minimum": known.minimum, "maximum": known.maximum}
         schema |= {name: bound for name, bound in bounds.items() if bound is not None}
-    if known.values.closed:
-        schema["enum"] = [word for word, _ in known.values.words]
     if known.repeatable:
         schema = {"type": "array", "items": schema}
     form = f"{known.metavar}: " if known.repeatable and known.metavar else ""

@@ -55,10 +55,19 @@ def test_a_damaged_database_is_a_finding(monkeypatch: pytest.MonkeyPatch, tmp_pa
 
 
 @pytest.mark.parametrize(("is_sandbox", "verdict"), [(True, "skipped"), (False, "warning")])
-def test_without_a_tunnel_no_webhook_comes_but_a_sandboxs(is_sandbox: bool, verdict: str) -> None:
+def test_without_a_tunnel_no_webhook_comes_but_a_sandboxs(
+    tmp_path: Path, is_sandbox: bool, verdict: str
+) -> None:
     """One can be installed, or be somebody's own."""
     settings = SimpleNamespace(sandbox=is_sandbox)
     session: Any = SimpleNamespace(settings=settings, env={"PATH": "/nowhere"})
     found = Finding("tunnels", *checks.tunnels(session))
+    for name in ("cloudflared", "ngrok", "ssh"):
+        (tmp_path / name).touch(0o755)
+    here: Any = SimpleNamespace(
+        settings=SimpleNamespace(sandbox=False), env={"PATH": str(tmp_path)}
+    )
+    every = ", ".join(str(tmp_path / name) for name in ("cloudflared", "ngrok", "ssh"))
+    assert checks.tunnels(here) == ("ok", every)
     assert found.verdict == verdict
     assert ("svc events listen --public-url URL" in (found.fix or "")) != is_sandbox

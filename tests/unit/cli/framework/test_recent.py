@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from svc.cli.framework.recent import ENTRIES_MAX, FILES_MAX, RecentFile, entries, label
+from svc.cli.framework.recent import RecentFile, entries, label
 
 
 def test_a_link_in_the_place_of_the_file_is_not_followed(tmp_path: Path) -> None:
@@ -22,10 +22,10 @@ def test_a_link_in_the_place_of_the_file_is_not_followed(tmp_path: Path) -> None
 def test_the_file_is_bounded_and_the_latest_come_first(tmp_path: Path) -> None:
     """What is seen again moves up; a label stays until there is a new one."""
     file = RecentFile(tmp_path / "recent" / "a.tsv", "https://a")
-    file.add([(f"ord_{number}", "order", "1.00 EUR paid") for number in range(ENTRIES_MAX)])
+    file.add([(f"ord_{number}", "order", "1.00 EUR paid") for number in range(200)])
     file.add([("ord_7", "order", ""), ("ord_new", "order", "")])
     lines = (tmp_path / "recent" / "a.tsv").read_text().splitlines()
-    assert len(lines) == ENTRIES_MAX + 1
+    assert len(lines) == 1 + 200
     assert lines[1:3] == ["ord_7\torder\t1.00 EUR paid", "ord_new\torder\t"]
 
 
@@ -48,13 +48,12 @@ def test_what_changes_nothing_writes_nothing(tmp_path: Path) -> None:
 
 def test_the_folder_is_bounded(tmp_path: Path) -> None:
     """Sandboxes on ever other ports leave no more than the last files."""
-    for number in range(FILES_MAX + 5):
+    for number in range(37):
         path = tmp_path / "recent" / f"{number}.tsv"
         RecentFile(path, "https://a").add([("ord_1", "order", "")])
         os.utime(path, (number, number))
     left = {path.name for path in (tmp_path / "recent").iterdir()}
-    assert len(left) <= FILES_MAX + 1
-    assert "0.tsv" not in left
+    assert left == {f"{number}.tsv" for number in range(5, 37)}
 
 
 @pytest.mark.parametrize(
@@ -111,6 +110,29 @@ def test_what_lies_too_deep_is_left() -> None:
         ("ord_1", "order", "paid"),
     ]
     deep: object = {"id": "ord_2"}
-    for _ in range(5000):
+    for depth in range(5000):
+        assert depth > 10 or bool(list(entries(deep))) == (depth <= 6)
         deep = [deep]
     assert list(entries(deep)) == []
+
+
+@pytest.mark.parametrize(
+    ("identity", "kind"),
+    [
+        ("ord_1", "order"),
+        ("we_1", "webhook_endpoint"),
+        ("rq_1", "recorded_request"),
+        ("key_1", "api_key"),
+        ("flt_1", "fault"),
+        ("dlv_1", "delivery"),
+        ("eml_1", "email"),
+        (f"evt_{'a' * 64}", "event"),
+    ],
+)
+def test_an_id_has_its_kind_wherever_it_stands(identity: str, kind: str) -> None:
+    """As the id of an object, and named by another."""
+    assert list(entries([{"id": identity, "status": "x"}])) == [(identity, kind, "x")]
+    assert list(entries({"of": identity, "in": {"id": "po_1"}})) == [
+        (identity, kind, ""),
+        ("po_1", "payout", ""),
+    ]
