@@ -69,6 +69,13 @@ def test_payload_is_drawn_24_levels_deep_and_two_of_them_open() -> None:
     ]
 
 
+def test_payload_is_drawn_as_it_is_spelled() -> None:
+    """A number as its sender wrote it, and twice where it was written twice."""
+    body = b'{"fx":1.10,"big":1e400,"n":12345678901234567890,"a":1,"a":2}'
+    shown = ["fx : 1.10", "big : 1e400", "n : 12345678901234567890", "a : 1", "a : 2"]
+    assert seen(tree(body) or "", "/") == shown
+
+
 @pytest.mark.parametrize("name", ["Authorization", "cookie", "Proxy-Authorization", "Set-Cookie"])
 def test_header_with_a_credential_is_named_and_no_more(name: str) -> None:
     assert header((name.encode(), b"abc")) == (name, "…")
@@ -76,7 +83,8 @@ def test_header_with_a_credential_is_named_and_no_more(name: str) -> None:
 
 
 def test_answer_that_never_came_is_named() -> None:
-    assert (status_text(None), status_text(404)) == ("No answer", "404 Not Found")
+    said = [status_text(None), status_text(404), status_text(299)]
+    assert said == ["No answer", "404 Not Found", "299"]
 
 
 @pytest.mark.parametrize(

@@ -134,7 +134,9 @@ class WatchedListener(RunningListener):
         with self.visitor() as peer, peer.makefile("rb") as stream:
             head = f"GET {self.root}changes HTTP/1.1\r\nHost: 127.0.0.1:{self.page_port}\r\n\r\n"
             peer.sendall(head.encode())
-            assert b"text/event-stream" in b"".join(iter(stream.readline, b"\r\n"))
+            assert b"text/event-stream; charset=utf-8\r\n" in b"".join(
+                iter(stream.readline, b"\r\n")
+            )
             said = (json.loads(line[6:]) for line in stream if line.startswith(b"data: "))
             assert next(said) == {"received": 0, "rejected": 0}
             yield said
