@@ -84,24 +84,3 @@ def test_two_signals_leave_no_process(isolated: Path, pause: float) -> None:
         process.send_signal(signal.SIGINT)
         process.wait()
         until(lambda: not any(map(is_alive, started)))
-
-
-def folders(of: Path) -> list[str]:
-    return sorted(path.name for path in of.glob("svc-quickstart-*"))
-
-
-@pytest.mark.slow(seconds=4)
-def test_next_quickstart_removes_the_folder_of_one_that_was_killed(isolated: Path) -> None:
-    """And of no other one: what is in use, or is no folder of a quickstart, stays."""
-    with telling(isolated) as (process, started):
-        process.kill()
-        process.wait()
-        until(lambda: not any(map(is_alive, started)))
-    (left,) = folders(isolated)
-    (isolated / "svc-other").mkdir()
-    with telling(isolated) as (_, _):
-        (living,) = folders(isolated)
-        assert living != left
-        with telling(isolated) as (_, _):
-            assert living in folders(isolated)
-    assert (isolated / "svc-other").is_dir()

@@ -147,22 +147,19 @@ def run_target() -> Iterator[DemoTarget]:
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
-            arrivals.put(self.rfile.read(int(self.headers.get("Content-Length", "0"))))
+            arrivals.put(self.rfile.read(int(self.headers["Content-Length"])))
             self.send_response(200)
-            self.send_header("Content-Length", "0")
             self.end_headers()
 
         def log_message(self, *_: object) -> None:
             """Keeps quiet: the listener already prints what it forwards."""
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        thread = threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True)
-        thread.start()
+        threading.Thread(target=server.serve_forever, args=(0.05,)).start()
         try:
             yield DemoTarget(f"http://127.0.0.1:{server.server_port}/webhooks", arrivals)
         finally:
             server.shutdown()
-            thread.join()
 
 
 Thing = TypeVar("Thing")

@@ -473,12 +473,6 @@ def test_order_is_created_over_https_with_verification(
     assert {path.stat().st_mode & 0o777 for path in files.values()} == {0o600}
 
 
-def test_certificate_is_made_once(svc: Svc, start: Start) -> None:
-    """A second start shows the same certificate."""
-    one, two = start("--db", ":memory:", "--tls"), start("--db", ":memory:", "--tls")
-    assert one["certificate"] == two["certificate"]
-
-
 # --- determinism ------------------------------------------------------------------------------
 
 

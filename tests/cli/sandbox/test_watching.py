@@ -46,20 +46,6 @@ def test_a_sandbox_on_a_terminal_shows_each_request(open_terminal: OpenTerminal,
     assert re.fullmatch(rf"{TIME}  GET   /checkout/ord_abc_secret_…mnop  404  \d+ ms", lines[2])
 
 
-@pytest.mark.slow(seconds=4)
-def test_a_terminal_that_is_held_up_holds_up_nothing_else(
-    open_terminal: OpenTerminal, svc: Svc
-) -> None:
-    """Ctrl-S, or a window that is not read: the sandbox answers on, and the lines come later."""
-    with open_terminal(*START) as terminal:
-        port = port_of(terminal)
-        for _ in range(1500):  # some 60 KB of lines, of which a terminal takes 4
-            assert get(port, "/v1/orders") == 200
-        terminal.read_until("more, not shown")
-        terminal.press_ctrl_c()
-        terminal.end()
-
-
 def test_a_narrow_terminal_breaks_between_cells_and_never_in_an_id(
     open_terminal: OpenTerminal, svc: Svc
 ) -> None:

@@ -20,6 +20,22 @@ _ATTRIBUTES: Final = frozenset(
     "maxlength media method minlength name novalidate open pattern placeholder rel required role "
     "selected spellcheck src tabindex target title type value".split()
 )
+# What a browser does not know it takes for nothing said.
+_WORDS: Final = {
+    "aria-current": ("true", "page"),
+    "aria-hidden": ("true",),
+    "aria-invalid": ("true",),
+    "aria-live": ("polite",),
+    "autocapitalize": ("characters",),
+    "autocomplete": ("off", "cc-number", "cc-exp", "cc-csc"),
+    "inputmode": ("numeric",),
+    "method": ("get", "post"),
+    "rel": ("icon", "next", "prev", "stylesheet"),
+    "role": ("alert", "group", "search", "status"),
+    "spellcheck": ("false",),
+    "tabindex": ("-1", "0"),
+    "type": ("checkbox", "hidden", "image/svg+xml", "radio", "search", "submit", "text"),
+}
 _REFERENCES: Final = ("for", "form", "aria-describedby", "aria-labelledby", "aria-controls")
 # What such an attribute may say; a browser passes over anything else, and the part is another one.
 _VALUES: Final = {
@@ -70,6 +86,7 @@ class _PageReader(HTMLParser):
             known = name in _ATTRIBUTES or name.startswith(("aria-", "data-"))
             assert known, f"no attribute of HTML: {name}"
             words = (value or "").split()
+            assert value in _WORDS.get(name, (value,)), f"no {name} of HTML: {value}"
             if name == "class":
                 assert self._styled.issuperset(words), f"without a style: {words}"
             elif name == "id":

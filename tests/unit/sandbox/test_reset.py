@@ -10,7 +10,7 @@ from svc.sandbox.engine import Engine
 from svc.sandbox.store.sqlite import Store
 from svc.sandbox.store.transaction import Transaction
 from unit.sandbox.diary import Diary, plan
-from unit.sandbox.lab import Lab, export, new_order
+from unit.sandbox.lab import Lab, add_endpoint, export, new_order
 
 
 async def test_reset_drops_everything_and_fills_anew(lab: Lab, diary: Diary) -> None:
@@ -35,6 +35,16 @@ async def test_reset_drops_everything_and_fills_anew(lab: Lab, diary: Diary) -> 
         assert engine.read("test", lambda w: w.get("order", doc["id"])) is None
         assert engine.read("test", lambda w: w.balance("EUR")) == 1
         assert engine.read("live", lambda w: w.balance("EUR")) == 2
+
+
+async def test_reset_lets_go_of_endpoints_that_are_gone(lab: Lab) -> None:
+    """A sandbox that many tests share is emptied thousands of times."""
+    async with lab.running() as engine:
+        for _ in range(3):
+            await engine.run("test", add_endpoint("http://127.0.0.1:9/"))
+            await engine.runner.advance(to=engine.clock.now())
+            await engine.reset()
+        assert len(engine.runner._lanes) <= 1  # that of jobs
 
 
 async def test_refused_reset_changes_nothing(lab: Lab) -> None:

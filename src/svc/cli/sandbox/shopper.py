@@ -25,7 +25,6 @@ app = make_app()
 _CARD: Final = cards.APPROVED["visa"]
 _CARDS: Final = "The test cards and what each does: svc help sandbox"
 _AMEX: Final = ("34", "37")
-_YEARS_GOOD: Final = 3
 _DECLINED: Final = 402
 
 
@@ -104,7 +103,7 @@ def _pay(session: Session, order: str, body: BodyFields) -> None:
     with open_control(session) as control:
         if "card" in body:
             year = int(control.health().data["now"].partition("-")[0])
-            body["card"].setdefault("exp_year", year + _YEARS_GOOD)
+            body["card"].setdefault("exp_year", year + cards.YEARS_GOOD)
         body["client_secret"] = client_secret(session, control, order)
         reply = control.send(
             control_call("POST", "checkout", "pay", body=body), key=key, accept=(_DECLINED,)

@@ -30,8 +30,6 @@ FIELD_OF_CODE: Final = {
 }
 _CODE_OF_PARAM: Final = {
     "card[number]": "incorrect_number",
-    "card[exp_month]": "expired_card",
-    "card[exp_year]": "expired_card",
     "card[cvc]": "incorrect_cvc",
     "iban": "iban_invalid",
 }

@@ -11,7 +11,6 @@ from typing import Final
 
 from svc.sandbox.reference import cards
 
-_YEARS_GOOD: Final = 3
 _AMEX: Final = ("34", "37")
 
 
@@ -111,4 +110,4 @@ def find_challenged(tag: str) -> TrialCard | None:
 
 def expiry(today: date) -> str:
     """An expiry date that every test card may have, as MM / YY."""
-    return f"12 / {(today.year + _YEARS_GOOD) % 100:02d}"
+    return f"12 / {(today.year + cards.YEARS_GOOD) % 100:02d}"

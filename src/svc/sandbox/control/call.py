@@ -103,11 +103,10 @@ class ControlEndpoint:
 
 @asynccontextmanager
 async def _watch_caller(receive: Receive, gone: asyncio.Event) -> AsyncIterator[None]:
-    """Sets `gone` when the caller hangs up; its body has been read."""
+    """Sets `gone` when the caller hangs up: nothing else can come, for its body has been read."""
 
     async def watch() -> None:
-        while (await receive())["type"] != "http.disconnect":
-            """What a GET brings as its body is let go."""
+        await receive()
         gone.set()
 
     watcher = asyncio.create_task(watch())

@@ -19,7 +19,6 @@ from svc.sandbox.store.documents import Doc, decode, public
 from svc.sandbox.store.transaction import Transaction
 
 DECLINED: Final = "4000000000000002"
-_YEARS: Final = 3  # until a sample card expires
 
 
 def create_order(tx: Transaction, changes: Mapping[str, Any]) -> Doc:
@@ -34,7 +33,8 @@ def create_payout(tx: Transaction, changes: Mapping[str, Any]) -> Doc:
 
 def attempt(tx: Transaction, unpaid: Doc, number: str = cards.APPROVED["visa"]) -> Doc:
     """Pays an order by card and returns the payment, whatever became of it."""
-    card = {"number": number, "exp_month": 12, "exp_year": tx.now.year + _YEARS, "cvc": "123"}
+    year = tx.now.year + cards.YEARS_GOOD
+    card = {"number": number, "exp_month": 12, "exp_year": year, "cvc": "123"}
     shopper.pay(tx, {"client_secret": unpaid["_client_secret"], "card": card})
     return find_latest_payment(tx, unpaid)
 

@@ -238,7 +238,7 @@ def _describe_answer(operation: ApiOperation) -> Doc:
     shown = {
         "description": "Done.",
         "headers": {**EVERY_ANSWER, **replayed},
-        "content": {JSON: {"schema": ref(operation.answer)}},
+        "content": {JSON_TYPE: {"schema": ref(operation.answer)}},
     }
     links = _links_from(operation.answer)
     return {**shown, "links": links} if links else shown
@@ -312,7 +312,6 @@ def refusals_of(operation: ApiOperation) -> Codes:
 
 
 _REQUEST_ID: Final = identifier(ID_PREFIXES["request"])
-JSON: Final = "application/json"
 
 EVERY_ANSWER: Final[dict[str, Any]] = {
     REQUEST_ID_HEADER: {"required": True, "schema": _REQUEST_ID},
@@ -350,7 +349,7 @@ def response(
     return {
         "description": meaning,
         "headers": {**EVERY_ANSWER, **headers},
-        "content": {JSON: {"schema": schema}},
+        "content": {JSON_TYPE: {"schema": schema}},
     }
 
 

@@ -59,6 +59,7 @@ APPROVED: Final = {
     "discover": "6011111111111117",
     "diners": "3056930009020004",
 }
+YEARS_GOOD: Final = 3  # until one expires for which no date is given
 NOT_A_TEST_CARD: Final = "test_card_required"
 _PLAIN: Final = Behaviour()
 _UNKNOWN: Final = Behaviour(NOT_A_TEST_CARD)

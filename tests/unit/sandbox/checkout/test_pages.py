@@ -228,6 +228,7 @@ def test_every_field_has_label_and_autocomplete(shop: Shop, path: Any) -> None:
     assert {page.field(name).attrs["inputmode"] for name in ("number", "expiry", "cvc")} == {
         "numeric"
     }
+    assert {"novalidate", "action"} <= page.one("form", id="pay-card").attrs.keys()
     assert len(page.all("h1")) == 1
     assert page.one("fieldset").inside[0].tag == "legend"
 

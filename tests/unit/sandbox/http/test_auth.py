@@ -334,6 +334,14 @@ def test_no_web_page_is_answered(shared: AsgiSandbox, told: dict[str, str]) -> N
         assert (answer.status, answer.code) == (403, "page_not_allowed")
 
 
+def test_a_body_has_one_length(shared: AsgiSandbox) -> None:
+    """R89: a proxy before the sandbox could read another request than it does."""
+    headers = {"content-length": "2", "transfer-encoding": "chunked"}
+    for path in ("/v1/orders", "/_sandbox/keys", "/checkout/x"):
+        answer = shared.call("POST", path, headers=headers)
+        assert (answer.status, answer.code) == (400, "http_invalid")
+
+
 def test_no_browser_is_asked_for_a_password(shared: AsgiSandbox) -> None:
     """R103: an address that a person typed in is answered, but not with a challenge."""
     typed = {"sec-fetch-site": "none"}
