@@ -2,20 +2,15 @@
 
 import json
 import re
-from base64 import b64decode
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from support.clocks import ManualClock
 from support.on_terminal import OnTerminal
 from support.running import Sandbox, Svc
 from support.servers.differing import Passing, differing
-from support.serving import QuietHandler, serving
-from svc.cli.sandbox.compare.asking import Inquiry
-from svc.client.exchange import RawReply
 
 # What a sandbox can be set to, and the row that tells it.
 TOLD_BY = {
@@ -113,80 +108,6 @@ def test_live_mode_is_refused_before_anything_is_sent(sandbox: Sandbox, svc: Svc
         assert found.code in (2, 4)
         assert found.out == ""
     assert sandbox.control("GET", "/requests")["data"] == []
-
-
-class Nonsense(QuietHandler):
-    """Answers each request with the next of: a page, an error, something cut off, nothing."""
-
-    count = 0
-
-    def get(self) -> None:
-        type(self).count += 1
-        body = self.headers.get("Content-Length")
-        if body:
-            self.body()
-        kind = self.count % 4
-        if kind == 3:
-            self.close_connection = True
-            return
-        self.answer((200, 500, 200)[kind], (b"<html>", b"oops", b'{"id":')[kind], "text/html")
-
-    post = delete = get
-
-
-def test_nonsense_leaves_nothing_to_be_told(svc: Svc, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Pages, errors, closed connections: each row cannot be told, with the reason."""
-    with serving(Nonsense) as origin:
-        env = {"SVC_BASE_URL": origin, "SVC_API_KEY": "sk_test_sandbox"}
-        found = svc("sandbox", "compare", "-o", "json", env=env)
-    assert found.code == 11, found.err
-    report = json.loads(found.out)
-    assert (report["held"], report["different"]) == (0, 0)
-    assert all(each["reason"] for each in report["findings"])
-    assert "assumptions_not_told" in found.err
-
-
-@pytest.mark.parametrize(
-    ("said", "pause"), [((), None), ((("retry-after", "3"),), 3), ((("retry-after", "60"),), 10)]
-)
-def test_a_service_that_asks_for_a_pause_gets_one(
-    said: tuple[tuple[str, str], ...], pause: float | None
-) -> None:
-    """No longer than ten seconds, and none that nobody asked for."""
-    clock = ManualClock()
-
-    class Refusing:
-        """As much of a client as sends a probe."""
-
-        def __init__(self) -> None:
-            self.clock = clock
-
-        def ask(self, *_: object, **__: object) -> RawReply:
-            return RawReply(503, said, b"")
-
-    client: Any = Refusing()
-    Inquiry(client, "sk_test_x", lambda _: False).ask_all(lambda *_: None, endpoint=False)
-    assert set(clock.slept) == ({pause} if pause else set())
-
-
-def test_answer_of_another_form_is_a_difference(sandbox: Sandbox, svc: Svc) -> None:
-    """What is looked for is not there to be looked at: said in words, and not that it is null."""
-    keys: set[str] = set()
-
-    def note(one: Passing) -> None:
-        keys.add(one.headers.get("Authorization", ""))
-
-    def no_list(one: Passing) -> None:
-        if one.is_like(r"GET /v1/\w+\?limit=1 "):
-            one.data["data"] = 7
-
-    with differing(sandbox.port, asked=note, answered=no_list) as origin:
-        env = {"SVC_BASE_URL": origin}
-        found = json.loads(svc("sandbox", "compare", "-o", "json", env=env).out)
-    answered = [each["answered"] for each in found["findings"] if each["result"] == "different"]
-    assert any(str(one).startswith("nothing of this form: length()") for one in answered), answered
-    basic = [b64decode(one.removeprefix("Basic ")) for one in keys if one.startswith("Basic ")]
-    assert sorted(basic) == [b"sk_test_sandbox:", b"sk_test_sandbox:x:"]
 
 
 def test_difference_is_told_with_the_request_and_both_answers(sandbox: Sandbox, svc: Svc) -> None:

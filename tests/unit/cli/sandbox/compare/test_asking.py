@@ -194,3 +194,14 @@ def test_a_probe_about_keys_has_its_own_header(inquire: Any, auth: str, sent: st
     assert headers == ({"a": "b"} if sent is None else {"a": "b", "Authorization": sent})
     assert (call.encoding, more["idempotency_key"]) == ("form", first["idempotency_key"])
     assert inquiry.exchanges["made"].is_open is False
+
+
+@pytest.mark.parametrize(("said", "pause"), [(None, []), ("3", [3] * 4), ("60", [10] * 4)])
+def test_a_service_that_asks_for_a_pause_gets_one(
+    inquire: Any, said: str | None, pause: list[float]
+) -> None:
+    """No longer than ten seconds, and none that nobody asked for; then it is asked once more."""
+    headers = () if said is None else (("retry-after", said),)
+    service = Service(RawReply(503, headers, b""))
+    inquire(service, *made(2))
+    assert (service.clock.slept, len(service.asked)) == (pause, 4)

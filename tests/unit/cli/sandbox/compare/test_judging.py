@@ -93,6 +93,13 @@ def test_a_difference_has_both_answers_and_the_setting_that_follows_it(
     assert said["answer"] == {"status": 200}
 
 
+def test_an_answer_of_another_form_is_a_difference() -> None:
+    """What is looked for is not there to be looked at: said in words, and not that it is null."""
+    said = found(taken(body={"a": 7}), "length(body.a)", "`1`")
+    assert said["result"] == "different"
+    assert said["answered"].startswith("nothing of this form: length()")
+
+
 def test_whether_a_request_is_taken_may_be_what_differs() -> None:
     """Also where what is looked at is not there; the refusal is told in the service's words."""
     said = found(REFUSED, "body.id", "length(status)", whether_taken=True, means="own words")
