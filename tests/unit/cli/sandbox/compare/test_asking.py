@@ -20,7 +20,7 @@ def reply(status: int, body: Any = None) -> RawReply:
     return RawReply(status, (("x-a", "1"), ("x-a", "2")), data)
 
 
-class Service:
+class PlayedService:
     """As much of a client as sends probes; plays its answers in turn, the last one for ever."""
 
     def __init__(self, *answers: RawReply | Failure) -> None:
@@ -106,7 +106,7 @@ def test_shape_has_a_nine_for_each_digit_some_levels_down() -> None:
 
 
 def test_a_probe_takes_the_id_of_an_earlier_answer(inquire: Any) -> None:
-    service = Service(reply(200, {"id": "ord_1"}))
+    service = PlayedService(reply(200, {"id": "ord_1"}))
     inquiry = inquire(service, *made(), ProbeRequest("look", LOOK, "m"))
     assert inquiry.objects() == ["ord_1"]
     assert inquiry.exchanges["look"].sent == "GET /v1/orders/ord_1?limit=1"
@@ -132,7 +132,7 @@ def test_a_probe_takes_the_id_of_an_earlier_answer(inquire: Any) -> None:
 def test_what_needs_an_object_that_is_not_there_is_not_asked(
     inquire: Any, first: RawReply, why: str
 ) -> None:
-    service = Service(first)
+    service = PlayedService(first)
     needing = ProbeRequest("later", "GET /v1/events", "m", needs="made")
     inquiry = inquire(service, *made(), ProbeRequest("look", LOOK, "m"), needing)
     assert inquiry.exchanges["look"].why == why
@@ -146,27 +146,27 @@ def test_what_needs_an_object_that_is_not_there_is_not_asked(
 def test_no_answer_is_asked_for_once_more_and_four_times_at_most(inquire: Any) -> None:
     """With the same key; not where it took too long, and what comes later is not asked at all."""
     for came, times in ((CUT, 2), (LATE, 1)):
-        service = Service(came)
+        service = PlayedService(came)
         inquiry = inquire(service, *made(6))
         assert len(service.asked) == 4 * times
         assert len({more["idempotency_key"] for *_, more in service.asked}) == 4
         unasked = "it was not asked: 4 requests before it had no usable answer"
         assert whys(inquiry) == [came.trouble.value] * 4 + [unasked] * 2
         assert [each.is_open for each in inquiry.exchanges.values()] == [True] * 4 + [False] * 2
-    service = Service(LATE, LATE, LATE, reply(403), LATE, LATE, LATE, reply(200))
+    service = PlayedService(LATE, LATE, LATE, reply(403), LATE, LATE, LATE, reply(200))
     assert "not asked" not in str(whys(inquire(service, *made(8))))
 
 
 def test_no_more_than_forty_objects_are_made(inquire: Any) -> None:
     """Repetitions included; what only looks is asked all the same."""
-    service = Service(CUT, reply(200, {"id": "ord_1"}))
+    service = PlayedService(CUT, reply(200, {"id": "ord_1"}))
     inquiry = inquire(service, *made(40), ProbeRequest("look", "GET /v1/orders", "m"))
     assert len(service.asked) == 41
     assert whys(inquiry) == [""] * 39 + ["40 objects may be made", ""]
 
 
 def test_what_is_limited_or_stays_is_not_asked(inquire: Any) -> None:
-    service = Service(reply(200))
+    service = PlayedService(reply(200))
     staying = ProbeRequest("stay", "POST /v1/webhook_endpoints", "m", endpoint=True)
     inquiry = inquire(service, *made(), staying, limited="orders")
     limit = "a limit holds for what it moves, see: svc help limits"
@@ -187,7 +187,7 @@ def test_what_is_limited_or_stays_is_not_asked(inquire: Any) -> None:
     ],
 )
 def test_a_probe_about_keys_has_its_own_header(inquire: Any, auth: str, sent: str | None) -> None:
-    service = Service(reply(401))
+    service = PlayedService(reply(401))
     keyed = ProbeRequest("k", POST, "m", form=True, headers={"a": "b"}, auth=auth, key="made")
     inquiry = inquire(service, *made(), keyed)
     (_, _, first), (call, headers, more) = service.asked
@@ -202,6 +202,6 @@ def test_a_service_that_asks_for_a_pause_gets_one(
 ) -> None:
     """No longer than ten seconds, and none that nobody asked for; then it is asked once more."""
     headers = () if said is None else (("retry-after", said),)
-    service = Service(RawReply(503, headers, b""))
+    service = PlayedService(RawReply(503, headers, b""))
     inquire(service, *made(2))
     assert (service.clock.slept, len(service.asked)) == (pause, 4)
