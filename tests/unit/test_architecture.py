@@ -88,8 +88,6 @@ TOLD_IN_STORIES: Final = {
         "cli/help",
         "cli/keys",
         "cli/mcp",
-        "cli/sandbox",
-        "cli/sandbox/compare",
     ),
     "render/views",
 }
