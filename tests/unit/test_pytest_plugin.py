@@ -1,6 +1,8 @@
 """The fixtures for users' own tests: what they ask of a sandbox, and what they make of its webhooks."""
 
 import json
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -32,6 +34,13 @@ class AskedSandbox(SandboxFixture):
         self.asked.append((method, path, body, headers))
         data = [{"type": "order.paid"}, {"type": "payout.paid"}]
         return {"client_secret": "ord_1_secret_x", "secret": SECRET, "data": data}
+
+
+def test_what_no_test_asks_for_is_not_loaded() -> None:
+    """The plugin is loaded in every project of whoever has svc."""
+    code = "import sys, pytest; had = {*sys.modules}; import svc.pytest_plugin; print(*sys.modules.keys() - had)"
+    loaded = subprocess.check_output([sys.executable, "-c", code], text=True).split()
+    assert sorted(loaded) == ["svc", "svc.pytest_plugin"]
 
 
 def test_a_program_under_test_gets_the_public_keys() -> None:

@@ -84,8 +84,9 @@ def test_body_of_300_mb_costs_nothing_and_delays_nobody(
     assert set(statuses) <= {0, 413}  # 0: cut before the sender came to read
 
 
-def test_hostile_requests_in_between_cost_no_memory(tmp_path: Path) -> None:
-    """R58 in its short form: 500 bad requests, flat memory, good ones at once."""
+@pytest.mark.parametrize("many", [500, pytest.param(10_000, marks=pytest.mark.slow(seconds=40))])
+def test_hostile_requests_in_between_cost_no_memory(many: int, tmp_path: Path) -> None:
+    """R58: 500 bad requests, or 10,000: no crash, flat memory, good ones within a second."""
     now = int(time.time())
     bad = [
         delivery(event(), secret="whsec_other", now=now),
@@ -95,6 +96,7 @@ def test_hostile_requests_in_between_cost_no_memory(tmp_path: Path) -> None:
         b"GET /../../etc/passwd HTTP/1.1\r\nHost: localhost\r\n\r\n",
         b"\x00\xff" * 50 + b"\r\n\r\n",
     ]
+    half = delivery(event(), now=now)[:200]
     with (
         TargetServer() as target,
         child(tmp_path / "s" / "state.db", target.port) as (process, port),
@@ -103,32 +105,14 @@ def test_hostile_requests_in_between_cost_no_memory(tmp_path: Path) -> None:
             assert status(talk(port, bad[number % len(bad)])) >= 400
         before = resident(process.pid)
         waits = []
-        for number in range(500):
+        for number in range(many):
             assert status(talk(port, bad[number % len(bad)])) >= 400
             if number % 100 == 0:
+                with socket.create_connection(("127.0.0.1", port), 60) as peer:
+                    peer.sendall(half)
                 waits.append(good(port, number))
         assert max(waits) < patient(1)
         assert resident(process.pid) - before < 20
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("sent", "seconds"),
-    [
-        pytest.param(delivery(event())[:60], 5.0, id="head"),
-        pytest.param(delivery(event())[:-5], 8.0, id="body"),
-    ],
-)
-def test_real_limits_of_a_slow_sender(sent: bytes, seconds: float, tmp_path: Path) -> None:
-    """R57: a head is cut after 5 s, a body after 8 s, and meanwhile good events pass."""
-    with listening(tmp_path) as listener, listener.peer() as peer:
-        started = time.monotonic()
-        peer.sendall(sent)
-        for number in range(2, 12):
-            assert listener.send(event(number)) == 200
-        assert time.monotonic() - started < patient(1)
-        assert status(read_answer(peer)) in (0, 400)
-        assert seconds - 0.1 <= time.monotonic() - started < patient(seconds + 1)
 
 
 @pytest.mark.slow

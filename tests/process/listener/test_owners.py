@@ -117,28 +117,6 @@ def test_senders_that_hang_up_end_nothing_and_cost_no_lane(
     assert told_on_stderr(tmp_path).count("Traceback") == 0
 
 
-@pytest.mark.parametrize("ack", ["received", "forwarded"])
-def test_senders_that_leave_a_stopped_listener_end_nothing(
-    ack: str, sandbox: Sandbox, tmp_path: Path, listen: Listen
-) -> None:
-    """R121: SIGSTOP, ten senders that give up meanwhile, SIGCONT: the next ones are served."""
-    with (
-        TargetServer() as target,
-        listen(tmp_path, "--forward-to", str(target.port), "--ack", ack, env=OWN) as running,
-    ):
-        requests = [request(running, number) for number in range(1, 11)]
-        running.process.send_signal(signal.SIGSTOP)
-        peers = [socket.create_connection(("127.0.0.1", port), 60) for port, _ in requests]
-        for peer, (_, sent) in zip(peers, requests, strict=True):
-            peer.sendall(sent)
-            peer.close()
-        running.process.send_signal(signal.SIGCONT)
-        is_served(running, range(100, 116))
-        assert running.end(signal.SIGTERM) == 143
-    assert {f"evt_{number}" for number in range(100, 116)} <= set(target.ids)
-    assert [one for one in running.records if one["record"] == "bug"] == []
-
-
 class SlowlySynced(RunningListener):
     """A listener on a disk whose syncs take 3 ms, so that groups are committed on the thread."""
 

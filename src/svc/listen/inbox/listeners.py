@@ -10,17 +10,15 @@ import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import count, takewhile
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
+from svc.listen.inbox.history import InboxScope
 from svc.listen.inbox.interfaces import Position
 from svc.listen.inbox.ledger import close_for_reset
 from svc.listen.inbox.runs import PIECE_ROWS
 from svc.listen.inbox.statements import ENDS
 from svc.listen.names import Listening, name_past
 from svc.state import Database, Row
-
-if TYPE_CHECKING:
-    from svc.listen.inbox.history import InboxScope
 
 _PAST: Final = """
 INSERT OR IGNORE INTO listeners (scope, origin, profile, mode, targets)
@@ -175,7 +173,7 @@ class Waiting(NamedTuple):
     events: int
 
 
-def list_waiting(state: Database, whose: "InboxScope") -> list[Waiting]:
+def list_waiting(state: Database, whose: InboxScope) -> list[Waiting]:
     """Returns the listeners that have events left to forward."""
     rows = state.rows(_PENDING, whose.values)
     return [

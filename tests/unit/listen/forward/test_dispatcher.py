@@ -433,11 +433,14 @@ def test_proxies_are_not_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_httpx_is_not_loaded() -> None:
-    """The listen room sends without httpx: it is too slow for a burst, and costs memory."""
+    """The listen room sends without httpx: it is too slow for a burst, and costs memory.
+
+    h11 is loaded with the first message that leaves a doubt.
+    """
     code = "import sys, svc.listen.listener; print(*sys.modules)"
     loaded = set(subprocess.check_output([sys.executable, "-c", code], text=True).split())
     assert "svc.listen.http.connection" in loaded
-    assert not loaded & importable(["httpx", "rich"])
+    assert not loaded & importable(["httpx", "h11", "rich"])
 
 
 def test_routes_share_nothing(tmp_path: Path) -> None:

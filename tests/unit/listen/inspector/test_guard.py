@@ -1,11 +1,13 @@
 """Who may use the inspector: its address opens it, and no other page drives it."""
 
+from contextlib import nullcontext
 from typing import cast
 
 import pytest
+from starlette.requests import Request
 
 from svc.listen.http.requests import Refused
-from svc.listen.inspector.http import GuardedPages, Respond, make_token
+from svc.listen.inspector.http import GuardedPages, Respond, body_of, make_token
 
 TOKEN = "0123456789abcdef0123456789abcdef"
 PORT = 4244
@@ -123,6 +125,21 @@ def test_guard_lets_people_read(headers: dict[str, str], expected: int) -> None:
 def test_guard_lets_only_our_pages_act(headers: dict[str, str], expected: int) -> None:
     """A form of anybody else's is refused although it knows the token (CSRF)."""
     assert status("POST", **headers) == expected
+
+
+@pytest.mark.parametrize("more", [0, 1])
+async def test_head_and_form_have_sixteen_kibibytes(more: int) -> None:
+    """R57: and not a byte more; names count like values, and a form in pieces like a whole one."""
+    room = 16 * 1024 + more - len("host") - len(HOST)
+    fields = {"X" * 8000: "y" * (room - 8000)}
+    assert status(**fields) == (431 if more else 200)
+    pieces = [b"x" * 10_000, b"x" * (6_384 + more), b""]
+
+    async def receive() -> dict[str, object]:
+        return {"type": "http.request", "body": pieces.pop(0), "more_body": bool(pieces)}
+
+    with pytest.raises(Refused, match="413") if more else nullcontext():
+        assert len(await body_of(Request({"type": "http"}, receive))) == 16 * 1024
 
 
 def test_tokens_are_new_each_time() -> None:

@@ -123,44 +123,8 @@ SLOW = ReceiverLimits(
 )
 
 
-@pytest.mark.parametrize("size", [1, 7, 100, 5000])
-def test_body_in_pieces_is_put_together(size: int, tmp_path: Path) -> None:
-    """A delivery that arrives in many pieces is verified and kept byte for byte."""
-    body = event(note="x" * 3000)
-    data = delivery(body)
-    with listening(tmp_path, limits=SLOW) as listener, connect(listener) as peer:
-        peer.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        for start in range(0, len(data), size):
-            peer.send(data[start : start + size])
-        assert status(read_answer(peer)) == 200
-        assert [one.payload for one in listener.events(1)] == [body]
-
-
 def connect(listener: RunningListener) -> socket.socket:
     return socket.create_connection(("127.0.0.1", listener.port), 60)
-
-
-def test_chunked_body_is_read(tmp_path: Path) -> None:
-    """A chunked delivery is verified over the bytes of its body, and 100 Continue is given."""
-    data = delivery(BODY, Transfer_Encoding="chunked", Content_Length="", Expect="100-continue")
-    head = data.removesuffix(BODY)
-    with listening(tmp_path) as listener, connect(listener) as peer:
-        peer.sendall(head)
-        assert status(read_answer(peer)) == 100
-        peer.sendall(b"5\r\n" + BODY[:5] + b"\r\n%x\r\n" % (len(BODY) - 5) + BODY[5:] + b"\r\n")
-        peer.sendall(b"0\r\n\r\n")
-        assert status(read_answer(peer)) == 200
-        assert listener.events(1)[0].payload == BODY
-
-
-def test_endless_chunks_are_cut_at_the_limit(tmp_path: Path) -> None:
-    """R57: a body without an announced end is refused once it is over 1 MiB."""
-    head = delivery(BODY, Transfer_Encoding="chunked", Content_Length="").removesuffix(BODY)
-    chunk = b"10000\r\n" + b"x" * 0x10000 + b"\r\n"
-    with listening(tmp_path) as listener:
-        answer = talk(listener.port, head + chunk * 40)
-        assert status(answer) == 413
-        assert listener.rejected(1)[0].reason == "body_too_large"
 
 
 def test_one_connection_carries_many_deliveries(tmp_path: Path) -> None:
@@ -191,26 +155,6 @@ def test_close_is_honoured(tmp_path: Path) -> None:
 SHORT = ReceiverLimits(head_seconds=0.2, body_seconds=0.3, kept_seconds=0.2, linger_seconds=0.1)
 
 
-@pytest.mark.parametrize(
-    ("sent", "least", "most"),
-    [
-        pytest.param(b"", 0.2, 0.6, id="silence"),
-        pytest.param(delivery(BODY)[:50], 0.2, 0.6, id="half-a-head"),
-        pytest.param(delivery(BODY)[:-5], 0.3, 0.9, id="half-a-body"),
-    ],
-)
-def test_slow_senders_are_cut(sent: bytes, least: float, most: float, tmp_path: Path) -> None:
-    """R57: heads and bodies have deadlines (5 s and 8 s; made short here)."""
-    assert (ReceiverLimits().head_seconds, ReceiverLimits().body_seconds) == (5, 8)
-    with listening(tmp_path, limits=SHORT) as listener, connect(listener) as peer:
-        started = time.monotonic()
-        peer.sendall(sent)
-        while peer.recv(4096):
-            pass
-        assert least <= time.monotonic() - started < patient(most)
-        assert listener.events() == []
-
-
 def test_dripping_head_is_cut_all_the_same(tmp_path: Path) -> None:
     """R57: a byte now and then does not move the deadline."""
     with listening(tmp_path, limits=SHORT) as listener, connect(listener) as peer:
@@ -224,14 +168,6 @@ def drip(peer: socket.socket, data: bytes) -> None:
     for byte in data:
         peer.send(bytes([byte]))
         time.sleep(0.02)
-
-
-def test_kept_connection_ends_after_a_while(tmp_path: Path) -> None:
-    """A connection that is kept open without use is closed."""
-    with listening(tmp_path, limits=SHORT) as listener, connect(listener) as peer:
-        peer.sendall(delivery(BODY))
-        assert status(read_answer(peer)) == 200
-        assert peer.recv(1) == b""
 
 
 def test_33_senders_at_work_are_too_many(tmp_path: Path) -> None:
@@ -284,23 +220,6 @@ def test_a_sender_that_is_known_waits_for_no_held_body(tmp_path: Path) -> None:
         for peer in known[:-1]:
             peer.sendall(event(20)[-5:])
             assert status(read_answer(peer)) == 200
-
-
-def test_one_too_many_is_served_when_a_slot_is_free(tmp_path: Path) -> None:
-    """A delivery that waits for a slot is answered as soon as there is one."""
-    limits = replace(SLOW, connections=1)
-    with (
-        listening(tmp_path, limits=limits) as listener,
-        connect(listener) as slow,
-        connect(listener) as next_one,
-    ):
-        slow.sendall(delivery(BODY)[:-5])
-        time.sleep(0.05)
-        next_one.sendall(delivery(event(2)))
-        time.sleep(0.05)
-        slow.sendall(BODY[-5:])
-        assert status(read_answer(slow)) == 200
-        assert status(read_answer(next_one)) == 200
 
 
 def test_at_the_limit_of_sockets_who_was_silent_longest_gives_way(tmp_path: Path) -> None:
