@@ -83,11 +83,7 @@ def test_other_servers_are_told_nothing_of_credentials(
 
 @pytest.mark.effect_of("events log create", "--new-key", "--print-key")
 def test_key_of_a_log_is_kept_with_the_admins_credentials(
-    svc: Svc,
-    sandbox: Sandbox,
-    fake_ring: FakeRing,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    svc: Svc, sandbox: Sandbox, fake_ring: FakeRing, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Also where it is printed: the next command goes on with it. A newer one stands before it."""
     pytest.importorskip("nats", reason="the extra svc-cli[nats] is not installed")
@@ -97,7 +93,11 @@ def test_key_of_a_log_is_kept_with_the_admins_credentials(
     running.nodes[0].start()
     try:
         create = ("events", "log", "create", "--to", running.url(), "--replicas", "1")
+        unkept = svc(*create, env={"SVC_LOG_CREDENTIALS": users["admin"]})
+        assert (unkept.code, unkept.error["code"]) == (2, "log_key_unkept")
+        assert unkept.error["param"] == "--print-key"
         assert svc("events", "log", "login", running.url(), stdin=users["admin"]).code == 0
+        assert "--replicas 1" in svc(*create[:-2], "-o", "human").err  # there is one server
         key = svc(*create, "--print-key").out.strip()
         assert svc(*create, "--group", "ci").json["groups"] == [{"name": "ci", "made": True}]
         newer = svc(*create, "--new-key", "--print-key").out.strip()

@@ -13,16 +13,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from support.listeners import Listen, Pay
-from support.listening import (
-    PATH,
-    SECRET,
-    TargetServer,
-    delivery,
-    event,
-    status,
-    status_line,
-    talk,
-)
+from support.listening import PATH, SECRET, TargetServer, delivery, event, status, status_line, talk
 from support.running import Sandbox, Svc, inside
 from support.suite.patience import until
 from svc.paths import Paths

@@ -132,7 +132,8 @@ def test_pending_events_are_left_to_the_listener_that_runs(
         port = ready["url"].split(":")[2].split("/")[0]
         refused = svc("events", "replay", "--pending", "-o", "json")
         assert refused.code == 11
-        assert refused.error["code"] == "listener_running"
+        named = (refused.error["code"], refused.error["param"])
+        assert named == ("listener_running", "--pending")
         assert f"port {port} " in refused.error["message"]
         running.end()
     with TargetServer(port=waiting) as target:
@@ -157,6 +158,7 @@ def test_a_listener_that_starts_meanwhile_waits_for_the_replay(
         assert hangs.wait(WAIT_SECONDS)
         twin = svc(*REPLAY, "-o", "json")
         assert (twin.code, twin.error["code"]) == (11, "replay_running")
+        assert twin.error["param"] == "--pending"
         with listen(tmp_path, *routes, ready=False) as listener:
             newest = max(tmp_path.glob("listen-*.err"), key=lambda one: one.stat().st_mtime_ns)
             until(lambda: "Waiting for another svc command" in newest.read_text())
@@ -251,9 +253,7 @@ def test_the_log_of_the_database_is_let_go_at_the_end(waiting: int) -> None:
     ("option", "words"),
     [
         pytest.param(
-            "--retry=fast",
-            "Forwarding 2 events of an earlier run first.",
-            marks=pytest.mark.slow,
+            "--retry=fast", "Forwarding 2 events of an earlier run first.", marks=pytest.mark.slow
         ),
         ("--no-resume", "Left alone: 2 events of an earlier run: svc events inbox --pending"),
     ],
@@ -263,6 +263,12 @@ def test_a_person_is_told_what_waits(waiting: int, svc: Svc, option: str, words:
     to = ("--forward-to", f"*.paid=:{waiting}/a", "--forward-to", f":{waiting}/b")
     how = (*to, option, "--timeout", "0.1")
     assert words in svc("events", "listen", "-o", "human", *how).out.splitlines()
+    told = ", as an earlier run was told"
+    adopt = "; --adopt forwards them to the targets of this run"
+    for other, more in (((), ""), (("--forward-to", "1"), adopt)):
+        said = svc("events", "listen", "-o", "human", *other, "--timeout", "0").err
+        owed = [f"1 event waits for http://localhost:{waiting}/{x}{told}{more}." for x in "ab"]
+        assert " ".join(said.split()).endswith(" ".join(owed))
 
 
 @pytest.mark.slow
@@ -351,12 +357,15 @@ def test_a_changed_event_is_sent_and_never_kept(waiting: int, svc: Svc) -> None:
     event = svc.ok("events", "inbox", "--type", "order.paid")[0]["id"]
     words = ("events", "replay", event, "--set", "data.object.amount=1")
     with TargetServer() as target:
-        sent = svc(*words, "--set", "data.object.metadata.note=x", "--forward-to", str(target.port))
+        size = ("--set", "data.object.metadata.Gr\u00f6\u00dfe=x")
+        sent = svc(*words, *size, "--forward-to", str(target.port))
         assert sent.code == 0, sent
         [got] = target.received
     changed = json.loads(got.body)["data"]["object"]
-    assert (changed["amount"], changed["metadata"]["note"]) == (1, "x")
-    assert b"Svc-Changed: data.object.amount, data.object.metadata.note\r\n" in got.head
+    assert (changed["amount"], changed["metadata"]["Gr\u00f6\u00dfe"]) == (1, "x")
+    assert "Gr\u00f6\u00dfe".encode() in got.body
+    header = rb"Svc-Changed: data.object.amount, data.object.metadata.Gr\xf6\xdfe"
+    assert header + b"\r\n" in got.head
     shown = svc.ok("events", "inbox", "show", event)
     assert shown["payload"]["data"]["object"]["amount"] == 12900
     assert shown["state"] == "pending"

@@ -277,16 +277,8 @@ MANUAL = {"id": "ord_1", "object": "order", "currency": "EUR", "amount_total": 1
     [
         (PAYMENT, REFUND, "refund payment pay_1, 57.08 EUR"),
         (PAYMENT, (*REFUND, "--amount", "1500"), "refund payment pay_1, 15.00 EUR"),
-        (
-            {**PAYMENT, "amount_captured": None},
-            REFUND,
-            "refund payment pay_1, the full amount",
-        ),
-        (
-            {**PAYMENT, "amount_refunded": None},
-            REFUND,
-            "refund payment pay_1, 157.08 EUR",
-        ),
+        ({**PAYMENT, "amount_captured": None}, REFUND, "refund payment pay_1, the full amount"),
+        ({**PAYMENT, "amount_refunded": None}, REFUND, "refund payment pay_1, 157.08 EUR"),
         (MANUAL, ("orders", "capture", "ord_1"), "capture order ord_1, 157.08 EUR"),
         (
             {**MANUAL, "amount_captured": 708},

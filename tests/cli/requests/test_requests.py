@@ -168,13 +168,6 @@ def test_resume_of_a_settled_request_says_how_it_ended(svc: Svc, sandbox: Sandbo
     assert order["id"] in refused.error["message"]
 
 
-@pytest.mark.parametrize("verb", ["show", "resume", "forget"])
-def test_request_that_nobody_knows_is_not_found(svc: Svc, sandbox: Sandbox, verb: str) -> None:
-    """Exit 5 and the command that lists them."""
-    result = svc("requests", verb, "rq_00000000000000000000")
-    assert (result.code, result.error["code"]) == (5, "request_missing")
-
-
 def test_forget_frees_the_way_for_the_same_command(
     svc: Svc, sandbox: Sandbox, unknown: str
 ) -> None:

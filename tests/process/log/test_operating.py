@@ -12,16 +12,7 @@ from support.listening import OK, Received, TargetServer, status_line
 from support.running import Result, Svc
 from support.servers.certificates import Authority
 from support.team.commands import TeamCommands
-from support.team.log import (
-    KEY,
-    ORIGIN,
-    connect,
-    job,
-    laptop,
-    make_streams,
-    publish,
-    wait_for,
-)
+from support.team.log import KEY, ORIGIN, connect, job, laptop, make_streams, publish, wait_for
 from support.team.servers import Servers, servers
 from svc.listen.inbox.interfaces import Position
 from svc.listen.output_records import LogReplaced
@@ -261,11 +252,7 @@ def test_doctor_warns_before_a_certificate_ends(  # noqa: PLR0915  one story
     renewed = tmp_path / "renewed.pem"
     renewed.write_bytes(authority.issue("127.0.0.1", days=40).read_bytes())
     authority.issue("127.0.0.1", days=13)
-    env = {
-        "SVC_LOG_CREDENTIALS": KEY,
-        "SVC_BASE_URL": ORIGIN,
-        "SVC_API_KEY": "sk_test_of_no_use_1",
-    }
+    env = {"SVC_LOG_CREDENTIALS": KEY, "SVC_BASE_URL": ORIGIN, "SVC_API_KEY": "sk_test_of_no_use_1"}
     tls = f'tls {{ cert_file: "{file}", key_file: "{file}" }}'
     with (
         servers(tmp_path / "log", more=tls.replace(str(file), str(renewed))) as first,

@@ -170,7 +170,7 @@ def _take_over(
     if options.adopt and urls:
         inbox.adopt(lambda kind: [str(target) for target in options.routes.match(kind)], urls)
     left = count_pending(setup.state, setup.claim)
-    for url in left.keys() - set(urls):
+    for url in sorted(left.keys() - set(urls)):
         events = f"{left[url]:,} event{' waits' if left[url] == 1 else 's wait'} for {url}"
         adopt = "; --adopt forwards them to the targets of this run" if urls else ""
         session.out.note(f"{events}, as an earlier run was told{adopt}.")

@@ -13,7 +13,6 @@ from svc.cli.events.link import ChosenTunnel, choose
 from svc.cli.events.options import ListenOptions, TunnelOption
 from svc.cli.framework.session import Session
 from svc.cli.framework.streams import Streams
-from svc.errors import SvcError, UsageError
 from svc.listen.tunnels.program import environment
 from svc.listen.tunnels.ssh import Ssh, SshDestination
 
@@ -43,8 +42,7 @@ def chosen(
 
 
 @pytest.mark.parametrize(
-    ("programs", "name"),
-    [(("cloudflared", "ngrok"), "cloudflared"), (("ngrok", "ssh"), "ngrok")],
+    ("programs", "name"), [(("cloudflared", "ngrok"), "cloudflared"), (("ngrok", "ssh"), "ngrok")]
 )
 def test_auto_takes_what_is_installed(programs: tuple[str, ...], name: str, tmp_path: Path) -> None:
     """Cloudflared, which needs no account, before ngrok; by its absolute path."""
@@ -67,12 +65,7 @@ def test_auto_starts_nothing_where_nothing_is_needed(
 ) -> None:
     """Who is reached already needs no tunnel, whatever is installed."""
     found = chosen(
-        "auto",
-        tmp_path,
-        "cloudflared",
-        base_url=base_url,
-        public_url=public_url,
-        secrets=secrets,
+        "auto", tmp_path, "cloudflared", base_url=base_url, public_url=public_url, secrets=secrets
     )
     assert found is None
 
@@ -112,19 +105,10 @@ def test_destination_of_ssh_stands_behind_the_end_of_options() -> None:
     assert arguments.index("--") == len(arguments) - 2
 
 
-def test_address_for_cloudflared_is_refused(tmp_path: Path) -> None:
-    """A quick tunnel's address is Cloudflare's choice; ngrok takes one that the account owns."""
-    with pytest.raises(UsageError) as caught:
-        chosen("cloudflared", tmp_path, "cloudflared", public_url="https://mine.example")
-    assert caught.value.param == "--public-url"
-    found = chosen("ngrok", tmp_path, "ngrok", public_url="https://mine.example")
+def test_an_address_of_ones_own_goes_to_ngrok_or_needs_no_program(tmp_path: Path) -> None:
+    """Ngrok takes one that the account owns; with --tunnel none nothing is started."""
+    mine = "https://mine.example"
+    found = chosen("ngrok", tmp_path, "ngrok", "cloudflared", public_url=mine)
     assert found is not None
-    assert found.provider.arguments(1)[-2:] == ["--url", "https://mine.example"]
-
-
-def test_none_for_a_service_elsewhere_needs_an_address(tmp_path: Path) -> None:
-    """With --tunnel none nothing is started, installed or not."""
-    with pytest.raises(SvcError) as caught:
-        chosen("none", tmp_path, "cloudflared")
-    assert (caught.value.code, caught.value.param) == ("public_url_missing", "--public-url")
-    assert chosen("none", tmp_path, "cloudflared", public_url="https://mine.example") is None
+    assert found.provider.arguments(1)[-2:] == ["--url", mine]
+    assert chosen("none", tmp_path, public_url=mine) is None

@@ -12,12 +12,7 @@ from hypothesis import strategies as st
 
 from svc.cli.events.screen.lines import HumanLines
 from svc.cli.events.screen.ndjson import JsonRecords, as_ndjson
-from svc.listen.output_records import (
-    EventReceived,
-    Forwarded,
-    Rejected,
-    StoreState,
-)
+from svc.listen.output_records import EventReceived, Forwarded, Rejected, StoreState
 from svc.redaction import redact, redact_bytes
 from svc.render.layout import LineLayout
 from svc.render.program_name import ProgramName

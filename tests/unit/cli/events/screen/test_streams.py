@@ -115,10 +115,7 @@ def read_now(reading: int, count: int) -> str:
 
 @pytest.mark.parametrize("way", ["anew", "thread"])
 def test_data_is_written_in_order_however_late_it_is_read(
-    way: str,
-    pipe: tuple[int, io.TextIOWrapper],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    way: str, pipe: tuple[int, io.TextIOWrapper], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """R122: 2 MB that no one reads stop nothing; then all of it is there, also where a thread writes.
 
@@ -152,17 +149,26 @@ def test_what_is_not_read_is_given_up_when_a_signal_came(
 ) -> None:
     """R122, R78: and what is said afterwards waits for no reader either."""
     _, stream = pipe
-    printed, failures = printing_to(tmp_path, stream, io.StringIO())
+    errors = io.StringIO()
+    printed, failures = printing_to(tmp_path, stream, errors)
+    asked: list[str] = []
+
+    def is_hurried() -> bool:
+        asked.append("still\n")
+        printed.streams.stderr.write(asked[-1])
+        return True
 
     async def story() -> int:
         printed.start(failures.append)
         for _ in range(200):
             printed.streams.stdout.write(LINE)
             await asyncio.sleep(0)
-        return await printed.finish(lambda: True)
+        return await printed.finish(is_hurried)
 
     started = time.monotonic()
     assert asyncio.run(story()) > 100
+    assert errors.getvalue() == "".join(asked)
+    assert printed.streams.stdout.encoding == stream.encoding
     assert printed.end() is printed.streams
     printed.streams.stdout.write(LINE)
     assert time.monotonic() - started < patient(5)
