@@ -114,18 +114,9 @@ TO_AMERICA = "--amount 10000 --currency USD --country US --account-holder-name M
 @pytest.mark.parametrize(
     ("given", "needs"),
     [
-        (
-            "",
-            f"--amount, --currency, --country, --account-holder-name and {ACCOUNT}",
-        ),
-        (
-            TO_AMERICA,
-            ACCOUNT,
-        ),
-        (
-            f"{TO_AMERICA} --account-number 12345678",
-            "--bank-code",
-        ),
+        ("", f"--amount, --currency, --country, --account-holder-name and {ACCOUNT}"),
+        (TO_AMERICA, ACCOUNT),
+        (f"{TO_AMERICA} --account-number 12345678", "--bank-code"),
     ],
 )
 def test_what_a_payout_is_said_to_need_is_all_that_it_needs(

@@ -1,12 +1,10 @@
 """A topic of `svc help` that is longer than the screen."""
 
-import os
 from pathlib import Path
 
 import pytest
 
 from support.on_terminal import OnTerminal, OpenTerminal
-from support.running import Svc
 
 PAGER = """#!/bin/sh
 echo "[$1 of $LESS]"
@@ -43,23 +41,6 @@ def test_a_long_topic_goes_through_the_pager(on_terminal: OnTerminal, pager: str
     whole = on_terminal("help", "faults", PAGER="", LINES="10")
     assert whole in shown
     assert "[FRX" not in whole
-
-
-def test_what_fits_needs_no_pager(on_terminal: OnTerminal, pager: str) -> None:
-    """Neither does a dumb terminal, an empty PAGER, or one that is not there."""
-    assert "[end]" not in on_terminal("help", "faults", PAGER=pager, LINES="500")
-    assert "[end]" not in on_terminal("help", "faults", PAGER=pager, LINES="10", TERM="dumb")
-    for none in ("", "cat"):
-        assert "[end]" not in on_terminal("help", "faults", PAGER=none, LINES="10")
-    for absent in ("/nowhere/pager", "'", str(Path(os.devnull))):
-        shown = on_terminal("help", "exit-codes", PAGER=absent, LINES="10")
-        assert "outcome unknown" in shown.lower()
-
-
-def test_a_pipe_has_no_pager(svc: Svc, pager: str) -> None:
-    """Whoever pipes it has chosen what shows it."""
-    shown = svc("help", "faults", env={"PAGER": pager, "LINES": "10"})
-    assert "[end]" not in shown.out
 
 
 def test_ctrl_c_is_the_pager_s(open_terminal: OpenTerminal, tmp_path: Path) -> None:

@@ -51,14 +51,6 @@ def test_a_page_has_what_the_help_has() -> None:
     assert "svc(1)" in text
 
 
-def test_the_first_page_has_variables_and_exit_codes() -> None:
-    """Those are for every command."""
-    text, _ = shown(MAN / "svc.1")
-    assert "SVC_API_KEY" in text
-    assert "OUTCOME UNKNOWN" in text
-    assert "--idempotency-key KEY" in text
-
-
 def test_no_text_of_a_command_is_taken_for_a_request_to_roff(tmp_path: Path) -> None:
     """What begins with a dot, holds a backslash or a quote is shown as it is."""
     odd = {"help": '.so /etc/passwd\\n \'"x" ~ ^ ` --flag', "summary": "Odd.", "name": "odd"}

@@ -225,10 +225,7 @@ def test_an_open_set_is_what_the_service_takes(
     """The sandbox refuses another word and names the same ones."""
     sale = ["--amount", "100", "--currency", "EUR", "--country", "DE"]
     sale += ["--item", "name=Tea,hs_code=0902.10,quantity=1,unit_amount=100"]
-    needs = {
-        "orders create": sale,
-        "refunds create": ["--payment", "pay_1"],
-    }
+    needs = {"orders create": sale, "refunds create": ["--payment", "pay_1"]}
     argv = typed(command, "abc1")
     more = needs.get(command.name, [])
     pairs = [more[at : at + 2] for at in range(0, len(more), 2)]

@@ -82,9 +82,7 @@ def test_standard_input_is_read_once(first: tuple[str, ...]) -> None:
 
 
 @pytest.mark.parametrize(
-    "argv",
-    [("sandbox", "settings", "decline=@x"), ("sandbox", "balances", "EUR=@x")],
-    ids=" ".join,
+    "argv", [("sandbox", "settings", "decline=@x"), ("sandbox", "balances", "EUR=@x")], ids=" ".join
 )
 def test_a_value_that_is_no_text_takes_no_file(argv: tuple[str, ...]) -> None:
     """Settings and amounts are words and numbers."""

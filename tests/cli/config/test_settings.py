@@ -146,10 +146,20 @@ def test_names_stand_for_ids_of_our_own_things(svc: Svc, fake_ring: FakeRing) ->
     """`-o id` prints what other commands take, and no warning."""
     svc.ok("profiles", "create", "shop", "--base-url", URL)
     svc.ok("keys", "add", "--stdin", "--no-check", stdin="sk_live_4eC39HqLyjWDarjtT1zdp7dc")
-    for argv in (("profiles", "list"), ("profiles", "use", "shop"), ("keys", "list")):
-        shown = svc(*argv, "-o", "id")
+    add = ("keys", "add", "--stdin", "--no-check")
+    for line in (
+        "profiles list",
+        "profiles use shop",
+        "keys list",
+        " ".join(add),
+        "keys remove --live",
+    ):
+        given = "sk_live_4eC39HqLyjWDarjtT1zdp7dc" * (line.split()[:2] == ["keys", "add"])
+        shown = svc(*line.split(), "-o", "id", stdin=given)
         assert (shown.out, shown.err) == ("shop\n", "")
     assert svc("whoami", "-o", "id").out == "shop\n"
+    for line in (f"create new --base-url {URL}", "remove new"):
+        assert svc("profiles", *line.split(), "-o", "id").out == "new\n"
 
 
 def test_a_profile_with_keys_is_not_removed(svc: Svc, fake_ring: FakeRing) -> None:

@@ -10,17 +10,10 @@ from typing import Any
 import pytest
 
 from support.running import Svc
-from svc.cli.framework.help_page import write_rows
 from svc.cli.framework.options import options_of
 from svc.cli.framework.registry import COMMANDS, EVENT_VERBS, load
 from svc.cli.help import assumptions
-from svc.cli.help.page import (
-    ASSUMPTIONS,
-    TOPICS,
-    Page,
-    page_of,
-    read_shell_lines,
-)
+from svc.cli.help.page import ASSUMPTIONS, TOPICS, Page, page_of, read_shell_lines
 from svc.errors import ExitCode
 from svc.inputs import FORMATS
 from svc.sandbox.fidelity import ROWS
@@ -190,12 +183,6 @@ def test_unknown_page_is_refused(svc: Svc) -> None:
     assert refused.out == ""
     assert "nonsense" in refused.error["message"]
     assert "assumptions" in refused.err
-
-
-def test_long_names_of_a_table_get_a_line_of_their_own() -> None:
-    """A name that is wider than its column does not push the meaning off the page."""
-    page = Page("T", (write_rows([("a", "x"), ("n" * 40, "long " * 20)]),))
-    assert max(map(len, page.text(60).splitlines())) <= 60
 
 
 @pytest.mark.effect_of("svc", "--help")

@@ -405,11 +405,7 @@ def test_a_missing_keyring_is_told_before_the_key_is_asked_for(
 
 @pytest.mark.parametrize("named", ["config", "variable"])
 def test_a_key_in_a_keyring_out_of_use_is_not_called_removed(
-    svc: Svc,
-    fake_ring: FakeRing,
-    isolated: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    named: str,
+    svc: Svc, fake_ring: FakeRing, isolated: Path, monkeypatch: pytest.MonkeyPatch, named: str
 ) -> None:
     """R37: where the keyring that holds it may not be asked any more, it lies there still."""
     add(svc, CANARY, "--no-check", "--base-url", ELSEWHERE)

@@ -194,10 +194,7 @@ def test_a_key_of_the_environment_is_as_old_as_is_said(
         (("--created", "2020-01-01"), {}, "--created"),
         (("--created", "long ago"), {"SVC_API_KEY": TEST}, "--created"),
         pytest.param(
-            ("--created", "2020-13-01"),
-            {"SVC_API_KEY": TEST},
-            "--created",
-            marks=pytest.mark.slow,
+            ("--created", "2020-13-01"), {"SVC_API_KEY": TEST}, "--created", marks=pytest.mark.slow
         ),
         (("--created", "9999-01-01"), {"SVC_API_KEY": TEST}, "--created"),
         (("--max-age", "soon"), {}, "--max-age"),
@@ -276,9 +273,7 @@ def test_a_name_adds_no_line_to_a_calendar(text: str) -> None:
     judged = assess_age(held, 1e9, max_age=1, warn=0)
     data = calendar([judged], 1e9, 60).encode()
     (found,) = icalendar_reader.read(data).inner
-    assert set(found.values) == {
-        *("UID", "DTSTAMP", "DTSTART", "SUMMARY", "DESCRIPTION", "TRANSP"),
-    }
+    assert set(found.values) == {*("UID", "DTSTAMP", "DTSTART", "SUMMARY", "DESCRIPTION", "TRANSP")}
     lines = data.decode().replace("\r\n ", "").removesuffix("\r\n")
     assert lines.splitlines() == lines.split("\r\n")
     assert all(char.isprintable() for line in lines.split("\r\n") for char in line)

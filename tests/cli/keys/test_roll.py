@@ -424,10 +424,7 @@ def test_kill_in_the_middle_of_a_roll_leaves_a_working_key(
     # Where only the note was missing, the old key is gone and cannot be asked any more.
     assert finished.json["old_key_works"] is (None if step >= 3 else True)
     (noted,) = svc.ok("keys", "list")
-    assert (noted["fingerprint"][-4:], noted["old_key"][-4:]) == (
-        secret[-4:],
-        made["secret"][-4:],
-    )
+    assert (noted["fingerprint"][-4:], noted["old_key"][-4:]) == (secret[-4:], made["secret"][-4:])
 
 
 def test_of_two_rolls_at_once_the_later_one_is_refused(

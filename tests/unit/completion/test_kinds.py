@@ -14,6 +14,9 @@ def test_an_installation_without_its_scripts_is_to_be_made_anew(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """The script of the package is read, else that of the checkout."""
+    root = Path(completion.__file__).parents[3]
+    packaged = completion._PACKAGED.relative_to(root / "src").as_posix()
+    assert f'completions = "{packaged}"' in (root / "pyproject.toml").read_text()
     for name in ("_CHECKOUT", "_PACKAGED"):
         folder = tmp_path / name
         folder.mkdir()

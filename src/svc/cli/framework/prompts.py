@@ -206,8 +206,8 @@ def _recipient_of(destination: object) -> str:
         str(destination.get("iban") or destination.get("account_number") or "").split()
     )
     account = f"account ending in {number[-4:]}" if number else ""
-    name = destination.get("account_holder_name")
-    return f", to {', '.join(str(part) for part in (name, account) if part)}"
+    parts = [str(one) for one in (destination.get("account_holder_name"), account) if one]
+    return f", to {', '.join(parts)}" if parts else ""
 
 
 def _sum_of(body: Mapping[str, object], *, whole: bool) -> str:

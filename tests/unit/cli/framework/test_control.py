@@ -5,6 +5,8 @@ from typing import Any
 
 import pytest
 
+from support.clocks import ManualClock
+from svc.cli.framework import control as controls
 from svc.cli.framework import delivering
 from svc.cli.framework.control import IdempotencyAges, clock_of, idempotency_ages, state_of
 from svc.errors import UsageError
@@ -71,3 +73,19 @@ def test_a_rolled_key_is_of_the_account_of_the_one_before(monkeypatch: pytest.Mo
     nothing: Any = None
     delivering.accounts_of(session, nothing, nothing)
     assert found == [{"new0", "old"}]
+
+
+def test_a_sandboxs_clock_is_asked_again_after_a_second(monkeypatch: pytest.MonkeyPatch) -> None:
+    """And never again once none has answered."""
+    clock, answers = ManualClock(), [100.0, 200.0, None, 300.0]
+    monkeypatch.setattr(controls, "is_sandbox", lambda _: True)
+    monkeypatch.setattr(controls, "_ask_sandbox", lambda *_: answers.pop(0))
+    session: Any = SimpleNamespace(clock=clock)
+    served, said = controls.ServedClock(session), []
+    for seconds in (0.0, 0.5, 0.5, 0.75, 0.25, 5.0):
+        clock.advance(seconds)
+        said.append(served.now())
+    assert said == [100.0, 100.0, 200.0, 200.0, None, None]
+    monkeypatch.setattr(controls, "is_sandbox", lambda _: False)
+    assert controls.ServedClock(session).now() is None
+    assert answers == [300.0]

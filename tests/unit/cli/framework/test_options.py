@@ -19,12 +19,7 @@ def test_shared_options_are_those_that_a_session_has_places_for() -> None:
 
 def test_no_command_names_an_option_of_its_own_like_a_shared_one() -> None:
     """It would be taken for the shared one: they are told apart by name."""
-    sets = {
-        "request": "write",
-        "list": "listing",
-        "preview": "preview",
-        "global": "everywhere",
-    }
+    sets = {"request": "write", "list": "listing", "preview": "preview", "global": "everywhere"}
 
     def check(command: Command) -> None:
         shared = {o.name for s in command.shared for o in options_of(sets[s])}
