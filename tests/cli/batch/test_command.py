@@ -548,6 +548,18 @@ def test_a_row_that_lacks_the_amount_which_others_have_moves_nothing(
     assert svc("batch", "orders.capture", file, "--dry-run").error["code"] == "amount_blank"
 
 
+def test_help_names_the_value_of_each_option(svc: Svc) -> None:
+    """As the interface has them."""
+    said = svc("batch", "--help").out
+    for name in (
+        *("concurrency N", "rate N", "results FILE", "import NAME", "run LABEL"),
+        *("row-id COLUMN", "ignore-column NAME"),
+    ):
+        assert f"\n  --{name} " in said
+    assert "\n  OPERATION  " in said
+    assert "\n  FILE       " in said
+
+
 def test_quiet_leaves_errors_only(svc: Svc, sandbox: Sandbox, tmp_path: Path) -> None:
     """R75."""
     path = orders_file(tmp_path, range(2))

@@ -353,6 +353,34 @@ def test_a_later_run_reads_what_an_earlier_one_has_left(path: Path) -> None:
     assert not past.is_old
 
 
+def test_which_lines_are_this_batchs_own(path: Path) -> None:
+    """R116: what no run has written is damaged, unless it says that it is of another batch."""
+    ours, other = {"import": OURS.id}, {"import": OTHER.id}
+    done = {"outcome": "done", "idempotency_key": "k", "first_sent": "2026-10-01T09:00:00Z"}
+    late = {"first_sent": "2026-10-02T09:00:00Z"}
+    lines: list[Any] = [
+        *([1], "text", 7, {"row": 1}, {"import": 7}),  # three damaged
+        *({**one, **done, "outcome": "gone"} for one in (ours, other)),  # the first of each
+        *({**one, **done, "error": {"code": 7}} for one in (ours, other)),
+        *({**one, **done, "idempotency_key": None} for one in (ours, other)),
+        {**ours, **done, "row": "x", "likeness": "l"},
+        {**other, **done, "row": 4},
+        *({**ours, **late, "outcome": one} for one in ("not_sent", "refused", "invalid")),
+        {**ours, **done, "outcome": "not_sent", "error": {"code": "done_by_hand"}, "likeness": "l"},
+        {**ours, "outcome": "not_sent", "error": {"code": "done_by_hand"}},
+    ]
+    path.write_text("".join(f"{json.dumps(one)}\n" for one in lines))
+    with Results(path, OURS) as results:
+        past = results.read_past()
+    assert (past.damaged, past.is_torn, past.is_old) == (6, False, False)
+    assert [(one.known, one.row) for one in past.lines] == [
+        (Known.DONE, None),
+        (Known.NOTHING, None),
+    ]
+    assert [one.row for one in past.others] == [4]
+    assert (past.other, past.begun, past.newest) == (OTHER.id, 1790845200.0, 1790845200.0)
+
+
 def test_lines_of_an_older_form_are_told_apart(path: Path) -> None:
     """R116: they do not say when a row was sent, so that they may decide nothing."""
     old = {"import": OURS.old_id, "row": 1, "line": 2, "outcome": "done", "idempotency_key": "k"}

@@ -66,6 +66,9 @@ def test_exact_values_of_any_size() -> None:
     texts = ["12345678901234567.89", "12345678901234567.9", "1e400", "1e401", "-1", "0"]
     found = [same(fields_of("json", f'{{"x":{text}}}'.encode())) for text in texts]
     assert len(set(found)) == len(texts)
+    for text, spelled in (("1e40", f"1{'0' * 40}"), ("-1.50", "-1.5"), ("2.0", "2"), ("0.0", "-0")):
+        read = [fields_of("json", f'{{"x":{one}}}'.encode()) for one in (text, spelled)]
+        assert same(read[0]) == same(read[1]), text
     huge = fields_of("json", b'{"x":1e999999999}')
     assert len(same(huge)) == 32
 

@@ -508,3 +508,14 @@ def test_one_process_at_a_time_runs_a_batch(desk: Desk, tmp_path: Path) -> None:
             second.batches.begin(REFUNDS)
         desk.sender_locks.close()
         second.batches.begin(REFUNDS)
+
+
+def test_a_key_of_a_rows_own_stands_for_what_was_sent(desk: Desk) -> None:
+    """R115: --edited makes no new key for it; the service would refuse the old one."""
+    row = {"payment": "pay_1", "amount": 100, "idempotency_key": "own"}
+    desk.batches.begin(REFUNDS)
+    [job] = desk.record(desk.plan(row))
+    desk.journal.settle(job.intent, Settled("done", 200, "rf_1", proved=True))
+    for may in (False, True):
+        held = desk.plan({**row, "amount": 200}, may_send_edited=may).held
+        assert [one.decision for one in held] == [RowDecision.STOP_ROW_CHANGED]

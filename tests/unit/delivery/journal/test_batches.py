@@ -4,7 +4,9 @@ import os
 from io import BytesIO
 from pathlib import Path
 
-from svc.delivery.journal.batches import default_name
+import pytest
+
+from svc.delivery.journal.batches import default_name, next_again_label
 
 
 def test_two_files_are_two_lists_however_they_are_reached(tmp_path: Path) -> None:
@@ -24,6 +26,34 @@ def test_a_name_of_any_bytes_is_a_name(tmp_path: Path) -> None:
     """What is no UTF-8 is written out, and told from what looks like it."""
     file = tmp_path / os.fsdecode(b"a-\xff")
     assert default_name(str(file), BytesIO(b"")) == f"{tmp_path.resolve()}/a-\\xff"
+
+
+TODAY = 1_790_863_402.0  # 2026-10-01
+
+
+@pytest.mark.parametrize(
+    ("labels", "label"),
+    [
+        ([], "again-2026-10-01"),
+        ([("", 1.0), ("october", None)], "again-2026-10-01"),
+        ([("again-2026-09-30", 1.0)], "again-2026-10-01"),
+        ([("again-2026-09-30", None)], "again-2026-09-30"),
+        ([("again-2026-10-01", 1.0)], "again-2026-10-01-2"),
+        ([("again-2026-10-01", 1.0), ("again-2026-10-01-2", 2.0)], "again-2026-10-01-3"),
+        ([("again-2026-10-01", 1.0), ("again-2026-10-01-2", None)], "again-2026-10-01-2"),
+        ([("again-2026-09-30", None), ("again-2026-10-01", 1.0)], "again-2026-10-01-2"),
+        ([("again-2026-10-01", 1.0), ("october", None)], "again-2026-10-01-2"),
+        (
+            [("again-2026-10-01", 1.0), ("again-2026-10-01-9", 1.0), ("", 1.0)],
+            "again-2026-10-01-10",
+        ),
+    ],
+)
+def test_again_goes_on_where_it_was_stopped(
+    labels: list[tuple[str, float | None]], label: str
+) -> None:
+    """R115: only what was done to its end is begun anew."""
+    assert next_again_label(labels, TODAY) == label
 
 
 def test_what_is_piped_in_is_known_by_its_bytes() -> None:

@@ -86,6 +86,10 @@ def limited(path: Path) -> Iterator[LimitedJournal]:
 
 def test_what_was_done_counts_for_a_day_from_then(limited: LimitedJournal) -> None:
     """Not for a calendar day; what is left, and when more is, is told."""
+    journal = limited.open()
+    paths = ("/v1/payouts", "/v1/refunds", "/v1/orders/ord_1/capture", "/v1/disputes/dp_1/accept")
+    assert all(journal.is_limited(SCOPE, path) for path in paths)
+    assert not any(journal.is_limited(SCOPE, path) for path in ("/v1/orders", "/v1/disputes/dp_1"))
     limited.paid(300)
     limited.wait(10 * HOUR)
     limited.paid(150)
