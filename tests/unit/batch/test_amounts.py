@@ -13,7 +13,6 @@ from svc.batch.reading import FileFormat, rows_of
 from svc.batch.validate import Validator
 from svc.delivery.journal.entry import Scope
 from svc.delivery.plan import BatchRow, InvalidRow
-from svc.errors import UsageError
 
 SCOPE = Scope("default", "test", "https://api.example.com")
 
@@ -62,43 +61,6 @@ def test_a_blank_elsewhere_is_a_field_that_is_not_there() -> None:
     row = shaped("orders.update", f"{head}\nord_1,,7,,")
     assert isinstance(row, BatchRow)
     assert json.loads(row.body) == {"items": [{"unit_amount": 7}]}
-
-
-@pytest.mark.parametrize(
-    ("operation", "column", "meant"),
-    [
-        ("refunds.create", "Amount", "amount"),
-        ("refunds.create", " amount", "amount"),
-        ("refunds.create", "amount ", "amount"),
-        ("refunds.create", "a mount", "amount"),
-        ("refunds.create", "amout", "amount"),
-        ("refunds.create", "amountt", "amount"),
-        ("refunds.create", "amonut", "amount"),
-        ("refunds.create", "ammunt", "amount"),
-        ("refunds.create", "Amount:=", "amount"),
-        ("orders.capture", "AMOUNT", "amount"),
-        ("orders.update", "Id", "id"),
-        ("orders.create", "items[0][unit-amount]", "items[0][unit_amount]"),
-        ("orders.create", "shipping[postal code]", "shipping[postal_code]"),
-        ("payouts.create", "destination[ibn]", "destination[iban]"),
-        ("disputes.update", "evidence[tracking_nummber]", "evidence[tracking_number]"),
-    ],
-)
-def test_a_column_that_is_nearly_a_field_is_refused(
-    operation: str, column: str, meant: str
-) -> None:
-    """R97: by case, blanks or one letter; the whole file, for it is so in every row."""
-    with pytest.raises(UsageError) as caught:
-        shaped(operation, f"{column},x\n1,2")
-    assert caught.value.hint == f"Write {meant}"
-    assert caught.value.param == column.removesuffix(":=")
-
-
-@pytest.mark.parametrize("name", ["Amount", "amout"])
-def test_a_name_in_ndjson_is_refused_likewise(name: str) -> None:
-    """R97: the names of a line are its columns."""
-    with pytest.raises(UsageError, match="Did you mean 'amount'"):
-        shaped("refunds.create", json.dumps({"payment": "pay_1", name: 5}), "ndjson")
 
 
 @pytest.mark.parametrize("operation", names())

@@ -91,6 +91,7 @@ CASES: list[tuple[str, Any]] = [
         for text in (
             *("payment\r,amount\npay_1\r,1200\n", "payment,amount\npay_1,5\npay_2\rpay_3\n"),
             *("payment,amount\npay_1,4999.0\npay_2,12900.0\n", "Amount\n1", " amount\n1"),
+            *("amount \n1", "amout\n1", "amountt\n1", "ammunt\n1", "AMOUNT\n1"),
             *("a mount\n1", "amonut\n1", "Amount:=\n1", "betrag\n1", "EUR amount\n1"),
             *("payment,amount\npay_1,\n", "payment,amount:=\npay_1,null", "amount_eur,betrag\n1,2"),
             *('{"payment":"pay_1","Amount":5}', '{"payment":"pay_1","amount":"5"}'),

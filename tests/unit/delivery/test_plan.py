@@ -479,11 +479,7 @@ def test_a_results_file_of_another_account_or_day_skips_nothing(desk: Desk) -> N
     assert stop_of(desk.plan(100, lines=(old,), unseen=seen)) is RowDecision.STOP_OLD
     lost = past(desk, "unknown", 100, 24 * HOUR)
     (held,) = desk.plan(100, lines=(lost,), unseen=seen).held
-    error = build_held_error(held, BatchTimes(desk.clock.now()), format_full_command)
-    assert held.row.amount == 100
-    assert error.message.endswith("and the service keeps a key for 24 hours only.")
-    assert error.hint is not None
-    assert error.hint.endswith("take the row out of the file before that")
+    assert (held.row.amount, held.decision) == (100, RowDecision.STOP_ROW_TOO_OLD)
 
 
 def test_a_row_that_a_sandbox_has_forgotten_is_not_sent(desk: Desk) -> None:
