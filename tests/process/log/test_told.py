@@ -165,13 +165,6 @@ def test_stream_of_the_other_mode_is_refused(argv: tuple[str, ...], tmp_path: Pa
     assert error_of(member)["code"] == "log_of_other_mode"
 
 
-def test_log_without_a_stream_of_this_mode_says_who_makes_it(tmp_path: Path) -> None:
-    with servers(tmp_path / "log") as running:
-        member = ended(tmp_path / "a", *listen(running.url()))
-    assert returncode(member) == 5
-    assert "svc events log create" in error_of(member)["message"]
-
-
 def debians(greeting: bytes) -> bytes:
     return greeting.replace(b'"version":"2.15.1"', b'"version":"2.9.10"')
 

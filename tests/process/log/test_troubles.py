@@ -31,7 +31,6 @@ from svc.errors import LocalError, SvcError
 from svc.listen.inbox.interfaces import Batch, Position, StoreResult
 from svc.listen.log import group, log_cursor
 from svc.listen.log.address import LogAddress
-from svc.listen.log.checks import limits, payload, replicas, version
 from svc.listen.log.connection import LogConnection
 from svc.listen.log.inboxes import LogInbox
 from svc.listen.log.streams import stream_info
@@ -106,21 +105,6 @@ def publish_when_led(connection: LogConnection, numbers: Sequence[int]) -> None:
         return all(isinstance(one, StoreResult) for one in kept)
 
     wait_for(taken, 60)
-
-
-def test_full_lone_and_small_logs_are_named(server: Servers) -> None:
-    """What doctor and receive say of a log that has one copy, no room, or small messages."""
-    with connect(server) as connection:
-        info = connection.run(stream_info(connection, "test"))
-        assert version(one for one, _ in connection.list_servers()).verdict == "ok"
-        assert payload(connection, 1 << 20).verdict == "ok"
-        assert payload(connection, 4 << 20).verdict == "failed"
-        assert "1 copy" in replicas(info).detail
-        assert limits(info).verdict == "ok"
-        full = {**info, "state": {**info["state"], "bytes": info["config"]["max_bytes"]}}
-        assert "full" in limits(full).detail
-        lossy = {**info, "config": {**info["config"], "discard": "old"}}
-        assert limits(lossy).verdict == "warning"
 
 
 def test_log_that_nobody_serves_is_named() -> None:

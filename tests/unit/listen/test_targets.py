@@ -74,6 +74,8 @@ def test_address_that_nothing_goes_to_is_refused_in_every_spelling(
 def test_other_remote_addresses_are_opened_by_the_option(text: str) -> None:
     """R53: the option opens other machines, and nothing without it."""
     address = ipaddress.ip_address(text)
+    host = f"[{text}]" if ":" in text else text
+    assert str(Target.parse(f"http://{host}:1", allow_remote=True)) == f"http://{host}:1"
     assert Target.parse("http://example.com", allow_remote=True).allows(address)
     assert not Target.parse("http://example.com").allows(address)
 

@@ -64,7 +64,7 @@ def _numbers(text: str) -> tuple[int, ...]:
 
 def payload(connection: LogConnection, max_body: int) -> Remark:
     """Checks that the largest delivery fits, with its headers; `max_body` is in bytes."""
-    most, needed = connection.max_payload, max_body + HEADER_ROOM
+    most, needed = connection.client.max_payload, max_body + HEADER_ROOM
     if most >= needed:
         return Remark("max_payload", "ok", f"messages of {most} bytes")
     return Remark(

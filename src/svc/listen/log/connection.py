@@ -128,11 +128,6 @@ class LogConnection:
         """True if the user's account is not the log's, and has only the rights that it imports."""
         return self._apis == _APIS[:1]
 
-    @property
-    def max_payload(self) -> int:
-        """The largest message that the server takes, headers included, in bytes."""
-        return self.client.max_payload
-
     def run(self, call: Coroutine[Any, Any, T]) -> T:
         """Runs a coroutine in the loop and waits for its end; raises Stopped: a signal came."""
         done = self.submit(call)

@@ -100,7 +100,7 @@ class LogInbox(_NothingOpen):
         address, delivery = self._connection.address, inbound.delivery
         again = inbound.redelivered > 0 or is_later_attempt(delivery)
         headers = headers_of(delivery, address, self._mode, self._key, again=again)
-        size, most = size_of(headers, delivery.body), self._connection.max_payload
+        size, most = size_of(headers, delivery.body), self._connection.client.max_payload
         if size > most:  # the server would close the connection on all others
             return Oversized(f"The event is {size} bytes with its headers; the log takes {most}.")
         subject = address.subject(self._mode, delivery.facts.type)

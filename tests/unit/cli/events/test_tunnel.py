@@ -14,7 +14,6 @@ from svc.cli.events.options import ListenOptions, TunnelOption
 from svc.cli.framework.session import Session
 from svc.cli.framework.streams import Streams
 from svc.listen.tunnels.program import environment
-from svc.listen.tunnels.ssh import Ssh, SshDestination
 
 AWAY = "https://api.example.invalid"
 
@@ -97,12 +96,6 @@ def test_ssh_leads_to_the_server_itself_unless_told_otherwise(
     assert arguments[arguments.index("-R") + 1] == f"127.0.0.1:{port}:127.0.0.1:4000"
     for option in ("ExitOnForwardFailure=yes", "ServerAliveInterval=15", "BatchMode=yes"):
         assert arguments[arguments.index(option) - 1] == "-o"
-
-
-def test_destination_of_ssh_stands_behind_the_end_of_options() -> None:
-    """Even a name that got past the check could not become an option."""
-    arguments = Ssh(SshDestination(None, "-oProxyCommand=x", 1), "https://x").arguments(4000)
-    assert arguments.index("--") == len(arguments) - 2
 
 
 def test_an_address_of_ones_own_goes_to_ngrok_or_needs_no_program(tmp_path: Path) -> None:

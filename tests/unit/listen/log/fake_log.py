@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Coroutine, Mapping
+from concurrent.futures import Future
 from types import SimpleNamespace
 from typing import Any
 
@@ -34,10 +35,11 @@ class FakeLog:
     address = ADDRESS
     credentials: Any = None
     is_apart = False
-    max_payload = 1 << 20
 
     def __init__(self, messages: Mapping[int, Message] | None = None, **state: Any) -> None:
-        self.client = SimpleNamespace(is_connected=True, version="2.12.3", generation=1)
+        self.client = SimpleNamespace(
+            is_connected=True, version="2.12.3", generation=1, max_payload=1 << 20
+        )
         self.held: dict[str, dict[int, Message]] = {STREAM: dict(messages or {})}
         numbers = [*(messages or {})]
         first, last = min(numbers, default=0), max(numbers, default=0)
@@ -49,9 +51,21 @@ class FakeLog:
         }
         self.told: dict[str, Any] = {f"STREAM.INFO.{STREAM}": self.info_of_events}
         self.asked: list[tuple[str, Any]] = []
+        self.heard: dict[str, Any] = {}
 
     def run(self, call: Coroutine[Any, Any, Any]) -> Any:
         return asyncio.run(call)
+
+    def submit(self, call: Coroutine[Any, Any, Any]) -> "Future[Any]":
+        return asyncio.run_coroutine_threadsafe(call, asyncio.get_running_loop())
+
+    async def subscribe(self, subject: str, heard: Any) -> Any:
+        self.heard[subject] = heard
+
+        async def end() -> None:
+            self.heard.pop(subject, None)
+
+        return end
 
     async def info(self, verb: str) -> Any:
         return await self.api(verb)

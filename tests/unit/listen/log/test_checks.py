@@ -37,7 +37,8 @@ def remarks() -> Iterator[Remark]:
     for versions in (["2.12.3"], ["2.12.10", "2.9.9"], ["2.12.2"], ["3.0.0"], ["nothing"], [""]):
         yield checks.version(versions)
     for most in (65536 + 99, 65536 + 100):
-        yield checks.payload(cast("Any", SimpleNamespace(max_payload=most)), 100)
+        client = SimpleNamespace(max_payload=most)
+        yield checks.payload(cast("Any", SimpleNamespace(client=client)), 100)
     yield checks.replicas({"config": {}})
     yield checks.replicas({"config": {"num_replicas": 3}})
     for told in (cluster(3, True, True), cluster(3, True), cluster(3), cluster(3, leader="")):

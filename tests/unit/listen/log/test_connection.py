@@ -67,6 +67,7 @@ SILENT, NO_RIGHT = NoResponder("nobody"), AuthError("no right")
         (SILENT, SILENT, NoResponder, ["LOG", "$JS", "LOG", "$JS"]),
         (SILENT, NO_RIGHT, AuthError, ["LOG", "$JS", "LOG", "$JS"]),
         (NO_RIGHT, ELSEWHERE, AuthError, ["LOG", "$JS", "LOG", "$JS"]),
+        (ELSEWHERE, ELSEWHERE, LogRefusal, ["LOG", "$JS", "LOG", "$JS"]),
     ],
 )
 def test_a_log_is_asked_by_the_name_that_answers(
@@ -252,4 +253,8 @@ def test_an_address_names_its_servers_and_is_written_as_short_as_it_can_be(
     assert str(found).lower() == (written or text).lower()
     scheme = "nats+tls" if found.tls else "nats"
     hosts = [one.partition("//")[2].lower() for one in found.servers]
+    types = ("order.paid", "a", "a..b", "", ".", "order paid", "*", ">", ".a", "a.", "x" * 128)
+    kept = {one for one in types if found.subject("test", one) == f"svc.{found.name}.test.{one}"}
+    assert kept == {"order.paid", "a", "x" * 128}
+    assert {found.subject("test", one) for one in {*types} - kept} == {f"svc.{found.name}.test._"}
     assert found.places == [f"{scheme}://{host}/{found.name}" for host in hosts]

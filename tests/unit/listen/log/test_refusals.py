@@ -133,7 +133,7 @@ def stored_events() -> Iterator[Callable[[], Any]]:
             inboxes.backfill(iter([inbound(n).delivery for n in (1, 2)]), {"evt_1"}, inbox)
 
         yield refused
-    log.max_payload = 100
+    log.client.max_payload = 100
     yield lambda: raised(inbox.store(Batch([inbound(1)]))[0])
 
 
