@@ -6,7 +6,6 @@ that says whether the request was carried out.
 """
 
 from collections.abc import Callable, Mapping
-from itertools import count
 from typing import NamedTuple
 
 from svc import api_keys
@@ -237,7 +236,9 @@ class Client(WireOwner):
         finding = _NOT_SENT_AGAIN
         with self._show_progress(call.method, call.path) as tell:
             tell(1, None)
-            for attempt in count(1):
+            attempt = 0
+            while True:
+                attempt += 1
                 # The machine may have been asleep since the wait before this began.
                 late = self._too_late(prepared, first) if sent_before or attempt > 1 else None
                 if late is not None:
@@ -252,7 +253,6 @@ class Client(WireOwner):
                     raise self._error(sending, finding, wait, attempt)
                 tell(attempt + 1, finding.status)
                 self.clock.sleep(wait)
-        raise AssertionError  # count() has no end
 
     def _too_late(self, prepared: Prepared, first_sent_at: float) -> Reason | None:
         """Returns why the service may have forgotten the key, and would act twice; or None (R4)."""

@@ -89,7 +89,7 @@ def _other_kind(path: str) -> str | None:
     listed = next((words for start, words in _LISTED.items() if path.startswith(start)), None)
     if listed is not None:
         return listed
-    path = path.replace(_CONTROLS, f"{API_ROOT}/", 1)
+    path = path.replace(_CONTROLS, f"{API_ROOT}/")
     noun = service.resource_at(path)
     if noun is None:
         return None

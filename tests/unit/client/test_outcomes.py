@@ -1,5 +1,7 @@
 """What a call ends as: done, refused, not sent or unknown, without a network."""
 
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import pytest
@@ -502,3 +504,15 @@ def test_a_shorter_limit_for_one_call(bench: type[Bench]) -> None:
     with pytest.raises(NetworkError):
         made.client.send(POST, within=0.2)
     assert made.attempts == 1
+
+
+def test_each_attempt_is_told_with_what_the_one_before_was_answered() -> None:
+    """What a person sees who waits: the number of the attempt and the last status."""
+    told: list[object] = []
+
+    def show(method: str, path: str) -> AbstractContextManager[Callable[..., None]]:
+        told.append((method, path))
+        return nullcontext(lambda number, status: told.append((number, status)))
+
+    Bench(refusal(503), REFUSED, OK, show_progress=show).client.send(GET)
+    assert told == [("GET", "/v1/refunds/rf_1"), (1, None), (2, 503), (3, None)]

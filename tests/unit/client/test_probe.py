@@ -12,9 +12,10 @@ def test_the_probe_measures_the_clock_and_sends_no_key() -> None:
     served = ("date", "Sat, 21 Nov 2026 12:00:00 GMT")
     clock = ManualClock(1795262460.5)
     wire = FakeWire(clock, RawReply(401, (served,), b"{}"))
+    wire.seconds = 2.0
     reached = probe(BaseUrl.parse("https://api.example.com"), wire=wire, clock=clock, seconds=5)
     assert isinstance(reached, Reached)
-    assert (reached.status, reached.skew) == (401, 60.0)
+    assert reached == (401, 2000.0, 61.0, None)
     assert not any(name.lower() == "authorization" for name, _ in wire.requests[0].headers)
 
 

@@ -167,7 +167,7 @@ def test_no_color_wins_over_the_file_but_not_over_the_option(
         ({"SVC_OUTPUT": "xml"}, "SVC_OUTPUT is 'xml'"),
         ({"SVC_MAX_TIME": "soon"}, "SVC_MAX_TIME is 'soon'"),
         ({"SVC_MAX_TIME": "-1"}, "SVC_MAX_TIME is -1"),
-        ({"SVC_MAX_TIME": "inf"}, "SVC_MAX_TIME is inf"),
+        ({"SVC_MAX_TIME": "86401"}, "SVC_MAX_TIME is 86401.0: it must be a number of seconds"),
         ({"SVC_API_VERSION": "latest"}, "SVC_API_VERSION is 'latest'"),
         ({"SVC_BASE_URL": "https://joe:pw@h.example"}, "SVC_BASE_URL: "),
         ({"SVC_PROFILE": "shpo"}, "no profile 'shpo'"),
@@ -183,19 +183,24 @@ def test_a_wrong_variable_is_named(env: dict[str, str], words: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "options",
+    ("options", "param"),
     [
-        Given(max_time=0.0),
-        Given(max_time=float("nan")),
-        Given(api_version="2026"),
-        Given(base_url="http:/x"),
-        Given(profile="gone"),
+        (Given(max_time=0.0), "--max-time"),
+        (Given(max_time=float("nan")), "--max-time"),
+        (Given(max_time=86400.5), "--max-time"),
+        (Given(api_version="2026"), "--api-version"),
+        (Given(output="xml"), "-o"),
+        (Given(color="red"), "--color"),
+        (Given(base_url="http:/x"), None),
+        (Given(profile="gone"), "profile"),
     ],
 )
-def test_a_wrong_option_is_refused(options: Given) -> None:
-    """Values that the option parser cannot judge are judged here."""
-    with pytest.raises(UsageError):
+def test_a_wrong_option_is_refused(options: Given, param: str | None) -> None:
+    """Values that the option parser cannot judge are judged here, and named by their option."""
+    with pytest.raises(UsageError) as caught:
         resolve(options, {}, CONFIG)
+    assert caught.value.param == param
+    assert param in (None, "profile") or caught.value.message.startswith(f"{param} is ")
 
 
 def test_a_right_option_hides_a_wrong_variable() -> None:

@@ -270,6 +270,14 @@ def test_stream_holds_a_page_and_no_more(printed: Any, samples: Any) -> None:
     assert output.out.count("\r\n") == 301
 
 
+def test_a_stream_warns_once_of_a_field_that_there_is_not(printed: Any, samples: Any) -> None:
+    """By its first page, and not again by each later one."""
+    output = printed("csv", fields=("id", "nope"))
+    output.stream([samples["refund"]] * 201)
+    assert output.err.count("Warning: No object has the field nope") == 1
+    assert output.out.count("\r\n") == 202
+
+
 def test_stream_says_when_a_later_object_had_more(printed: Any, samples: Any) -> None:
     """Values that no column takes are never lost in silence: every row, then exit 9 (R18)."""
     order = samples["order"]

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from svc import errors
 from svc.errors import (
     ApiError,
     AuthError,
@@ -331,6 +332,56 @@ def test_printing_simply_loads_nothing_heavy(body: str) -> None:
         [sys.executable, "-c", program], capture_output=True, text=True, check=True
     )
     assert done.stdout == "\n"
+
+
+# An error's class: its exit code, `type`, and what is known of the request before anything is said.
+CLASSES = """
+AuthError            4 authentication_error  -
+ApiError             3 api_error             -
+CheckFailed         11 check_failed          -
+ConfigError          2 config_error          not_sent
+Conflict             6 idempotency_error     -
+Forbidden            4 permission_error      -
+KeyStoreError        4 key_store_error       -
+LocalError          10 local_error           -
+NetworkError         8 network_error         -
+NotFound             5 invalid_request_error -
+OutcomeUnknown       7 outcome_unknown       -
+PartlyDone           9 partly_done           -
+RateLimited          8 rate_limit_error      -
+ReplyContradiction   1 reply_contradiction   -
+ServerError          8 api_error             -
+SvcError             1 bug                   -
+Unauthorized         4 authentication_error  -
+UsageError           2 usage_error           not_sent
+"""
+
+
+@pytest.mark.parametrize("row", CLASSES.strip().splitlines())
+def test_each_class_of_error_has_its_code_and_its_type(printed: Any, row: str) -> None:
+    """R71, R73: scripts depend on both; nothing is retryable or proved unless that is said."""
+    name, code, kind, outcome = row.split()
+    error = getattr(errors, name)("It is wrong")
+    output = printed("json")
+    output.output.error(error)
+    said = json.loads(output.err)["error"]
+    assert (said["exit_code"], said["type"]) == (int(code), kind)
+    assert said["outcome"] == (None if outcome == "-" else outcome)
+    assert (said["retryable"], error.proved, error.replayed) == (False, False, False)
+
+
+def test_a_delivery_that_is_not_authentic_says_the_verifiers_word(printed: Any) -> None:
+    """R46: as its code."""
+    output = printed("json")
+    output.output.error(
+        errors.SignatureError("signature_mismatch", "It is not authentic.", hint="Ask")
+    )
+    said = json.loads(output.err)["error"]
+    assert (said["exit_code"], said["type"], said["code"]) == (
+        11,
+        "signature_error",
+        "signature_mismatch",
+    )
 
 
 def test_exit_codes_have_words(told: Tell) -> None:

@@ -20,6 +20,11 @@ RICH = {
     "attention": "bold magenta",
     "bad": "bold red",
     "quiet": "dim",
+    "strong": "bold",
+    "section": "bold green",
+    "name": "cyan",
+    "text": "green",
+    "literal": "magenta",
 }
 SPANS = st.tuples(st.text(alphabet="ab é日😀  ·|", max_size=40), st.sampled_from(sorted(RICH)))
 

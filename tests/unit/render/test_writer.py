@@ -101,3 +101,16 @@ def test_what_is_kept_of_an_answer_is_masked_also_where_it_is_no_text() -> None:
     page = b"\xff<p>SVC_API_KEY=sk_live_abcdefghijklmnop</p>\x00"
     assert redact_bytes(page) == b"\xff<p>SVC_API_KEY=sk_live_\xe2\x80\xa6mnop</p>\x00"
     assert redact_bytes(b"\xff\xfeok") == b"\xff\xfeok"
+
+
+def test_bytes_keep_their_line_ends_and_their_place() -> None:
+    """What was written before comes before them; a stdout that the shell closed takes them, too."""
+    sink = io.BytesIO()
+    stream = io.TextIOWrapper(sink, encoding="utf-8", newline="\r\n")
+    writer = Writer(stream)
+    writer.write("a\n")
+    writer.write_bytes("é\n".encode())
+    assert sink.getvalue() == "a\r\né\n".encode()
+    closed = io.StringIO()
+    Writer(closed).write_bytes(b"b\n")
+    assert closed.getvalue() == "b\n"

@@ -256,3 +256,45 @@ def test_a_signal_in_front_of_a_loop_is_not_lost_in_it() -> None:
 
     with pytest.raises(Stopped):
         begin()
+
+
+@pytest.mark.parametrize("found", [True, False])
+def test_a_signal_during_the_last_step_is_raised_at_once(found: bool) -> None:
+    """R78: not by whatever waits next, which may come late or never."""
+
+    def step(_: float) -> bool:
+        signal.raise_signal(signal.SIGTERM)
+        return found
+
+    done = []
+
+    def work() -> None:
+        with watch(no_word):
+            signals.wait(step, 0)
+            done.append("behind it")
+
+    with pytest.raises(Stopped):
+        work()
+    assert done == []
+
+
+def test_windows_hands_a_signal_to_the_loop(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its loop has no handlers of signals; the earlier ones are there again afterwards."""
+    loop = asyncio.new_event_loop()
+    got: list[int] = []
+
+    def refuse(*_: object) -> None:
+        raise NotImplementedError
+
+    monkeypatch.setattr(loop, "add_signal_handler", refuse)
+    monkeypatch.setattr(loop, "remove_signal_handler", refuse)
+    before = signal.getsignal(signal.SIGTERM)
+    try:
+        with loops.catch_signals(loop, [signal.SIGTERM], got.append):
+            signal.raise_signal(signal.SIGTERM)
+            assert got == []
+            loop.run_until_complete(asyncio.sleep(0))
+            assert got == [signal.SIGTERM]
+        assert signal.getsignal(signal.SIGTERM) == before
+    finally:
+        loop.close()

@@ -17,6 +17,7 @@ pytestmark = pytest.mark.smoke
 
 GOLDEN = Path(__file__).parent / "golden"
 WIDTHS = (40, 80, 200)
+OWN_WIDTHS = (40, 80, 110, 300)
 
 
 def compare(name: str, shown: str) -> None:
@@ -48,7 +49,7 @@ def test_list(printed: Any, samples: Any, kind: str, width: int) -> None:
     compare(f"list-{kind}-{width}", printed("human", width).page(first, second))
 
 
-@pytest.mark.parametrize("width", [40, 80])
+@pytest.mark.parametrize("width", OWN_WIDTHS)
 def test_what_is_ours(printed: Any, width: int) -> None:
     """The block and the list of each kind that the service has not, with every name it may have."""
     shown = []
@@ -73,7 +74,9 @@ def test_every_screen_belongs_to_a_test() -> None:
     names = {
         f"{form}{kind}-{width}.txt" for form in ("", "list-") for kind in KINDS for width in WIDTHS
     }
-    assert {path.name for path in GOLDEN.iterdir()} == names | {"own-40.txt", "own-80.txt"}
+    assert {path.name for path in GOLDEN.iterdir()} == names | {
+        f"own-{width}.txt" for width in OWN_WIDTHS
+    }
 
 
 @pytest.mark.parametrize(("due", "soon"), [("2026-10-03", True), ("2026-10-09", False)])

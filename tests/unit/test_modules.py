@@ -1,5 +1,6 @@
-"""Data classes: a value stays as it was made, and takes little memory."""
+"""What holds of every module: its data classes are values, and it loads no more than it runs by."""
 
+import re
 from collections import defaultdict
 from importlib import import_module
 from pathlib import Path
@@ -21,6 +22,7 @@ STATES = set(
     "WebhookRule _Absence _Destination _Spelling".split()
 )
 KEEP_MORE = {"BatchName", "SandboxApp"}  # what they find out once, beside their fields
+BLOCK = r"(?m)^if [^\n]*TYPE_CHECKING[^\n]*\n((?:    [^\n]*\n|\n(?= ))+)"
 
 
 @pytest.mark.parametrize("room", ROOMS)
@@ -33,3 +35,15 @@ def test_a_data_class_is_a_value_unless_it_is_a_state(room: str) -> None:
             if how is not None:
                 assert (how.frozen or how.unsafe_hash) is (name not in STATES), name
                 assert ("__slots__" in vars(kind)) is (name not in KEEP_MORE), name
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_what_the_type_checker_alone_needs_is_not_loaded(room: str) -> None:
+    """A short command is to start at once, and what is loaded for nothing adds up."""
+    for module in map(import_module, ROOMS[room]):
+        text = Path(str(module.__file__)).read_text(encoding="utf-8")
+        for block in re.findall(BLOCK, text):
+            imported = re.findall(r"import \(?([\w,\s]+)", block)
+            names = {name for words in imported for name in re.findall(r"\w+", words)}
+            assert names
+            assert not names & vars(module).keys(), module
