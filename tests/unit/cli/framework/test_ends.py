@@ -13,7 +13,7 @@ import pytest
 from support.calls import refunds
 from svc.cli import main
 from svc.cli.framework import sending
-from svc.cli.framework.errors import report_cut_off, report_end_of_output
+from svc.cli.framework.errors import report_bug, report_cut_off, report_end_of_output
 from svc.cli.framework.session import Session
 from svc.cli.framework.streams import Streams
 from svc.errors import CheckFailed, LocalError
@@ -109,3 +109,25 @@ def test_a_failure_is_told_and_that_it_was_not_recorded_as_well(
     if unsaved is not None:
         with pytest.raises(LocalError, match="not recorded"):
             sending.finish(session, out, call, reply, unsaved)
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "said"),
+    [
+        (RuntimeError("can't start new thread"), 10, "Use a smaller --concurrency, or raise the"),
+        ("a\udcff".encode, 2, "Argument 2 is not UTF-8 text. Write it in UTF-8"),
+        (KeyError("now"), 10, "This release of svc does not understand the sandbox's answer."),
+    ],
+)
+def test_what_comes_from_outside_is_no_bug(
+    session: Session, error: Any, code: int, said: str
+) -> None:
+    """The system's limit, an argument's bytes, a sandbox of another release."""
+    session.argv, session.sandbox_version = ["grün", "a\udcff"], "0.0.1"
+    if callable(error):
+        with pytest.raises(UnicodeEncodeError) as caught:
+            error()
+        error = caught.value
+    assert report_bug(session, error) == code
+    assert said in json.loads(told(session))["error"]["message"]
+    assert not (session.paths.state_dir / "reports").exists()
