@@ -3,17 +3,9 @@
 from typing import Any
 
 from support.orders import ORDER
+from support.sandbox_calls import PAYOUT
 
 KEY = "sk_test_sandbox"
-PAYOUT = {
-    "amount": 10000,
-    "currency": "EUR",
-    "destination": {
-        "country": "DE",
-        "account_holder_name": "Muster GmbH",
-        "iban": "DE89370400440532013000",
-    },
-}
 CARD = {"number": "4242424242424242", "exp_month": 12, "exp_year": 2030, "cvc": "123"}
 LISTS = ("orders", "payments", "refunds", "payouts", "disputes")
 
@@ -74,13 +66,3 @@ def test_demo_fixture_is_the_same_every_time(make_wire: Any) -> None:
         assert first.get(path)["data"]
     assert first.look("/events?limit=100") == second.look("/events?limit=100")
     assert first.look("/keys") == second.look("/keys")
-
-
-def test_order_of_calls_in_one_turn_does_not_decide_their_ids(make_wire: Any) -> None:
-    """A refused call between two others draws no id: the next one gets the id it would have."""
-    plain, refused = make_wire(seed=2), make_wire(seed=2)
-    plain.post("/v1/orders", ORDER)
-    wanted = plain.post("/v1/orders", ORDER)
-    refused.post("/v1/orders", ORDER)
-    assert refused.post("/v1/orders", {**ORDER, "colour": "red"})[0] == 400
-    assert refused.post("/v1/orders", ORDER) == wanted

@@ -184,10 +184,6 @@ SPOILT = {
     "1 MiB of brackets": (b"[" * MIB, 400, "body_invalid"),
     "1 MiB of digits": (b'{"seconds":' + b"9" * (MIB - 12) + b"}", 400, "body_invalid"),
     "100,000 lists deep": (nested(b"[", b"]", 100_000), 400, "body_invalid"),
-    "NaN": (b'{"seconds":NaN}', 400, "body_invalid"),
-    "a list": (b"[]", 400, "body_invalid"),
-    "no UTF-8": (b'{"mode":"\xff"}', 400, "body_invalid"),
-    "half a surrogate pair": (b'{"mode":"\\ud800"}', 400, "body_invalid"),
     "a duplicate key": (b'{"mode":"test","mode":"test"}', 400, "body_invalid"),
 }
 

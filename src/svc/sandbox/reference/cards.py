@@ -101,7 +101,7 @@ BRANDS: Final = (
     Brand("amex", "American Express", (range(34, 35), range(37, 38)), cvc_digits=4, tokens=True),
     Brand("jcb", "JCB", (range(3528, 3590),)),
     Brand("unionpay", "UnionPay", (range(62, 63), range(81, 82))),
-    Brand("discover", "Discover", (range(6011, 6012), range(644, 650), range(65, 66))),
+    Brand("discover", "Discover", (range(6011, 6012), range(644, 660))),
     Brand("diners", "Diners Club", (range(300, 306), range(36, 37), range(38, 40))),
 )
 

@@ -101,19 +101,6 @@ def test_any_json_gets_an_answer(
         check(shared.post(path, body, headers=headers))
 
 
-@given(
-    operation=st.sampled_from(OPERATIONS), text=st.text(alphabet="aitems[]0=&%2Bé+ ", max_size=60)
-)
-@fuzz
-def test_any_form_gets_an_answer(shared: AsgiSandbox, operation: Any, text: str) -> None:
-    """Any form text at any operation."""
-    path = operation.path.replace(":id", shared_id(shared, operation.kind))
-    if operation.method == "GET":
-        check(shared.call("GET", path, query=quote(text, safe="[]=&%+")))
-    else:
-        check(shared.form(path, text))
-
-
 @given(body=orders)
 @fuzz
 def test_plausible_orders_are_priced_or_refused(shared: AsgiSandbox, body: Any) -> None:

@@ -188,14 +188,10 @@ def test_a_refunded_card_payment_is_not_disputed(sandbox: AsgiSandbox) -> None:
 
 UNUSABLE = [
     ({"number": "4242424242424241"}, "incorrect_number"),
-    ({"number": "4242"}, "incorrect_number"),
-    ({"number": "not a number"}, "incorrect_number"),
-    ({"number": "9999999999999995"}, "incorrect_number"),
     ({"exp_month": 9, "exp_year": 2026}, "expired_card"),
     ({"exp_year": 26, "exp_month": 9}, "expired_card"),
     ({"exp_year": 0}, "expired_card"),
     ({"cvc": "12"}, "incorrect_cvc"),
-    ({"cvc": "1234"}, "incorrect_cvc"),
     ({"number": "378282246310005", "cvc": "123"}, "incorrect_cvc"),
 ]
 

@@ -185,36 +185,6 @@ async def test_call_returns_only_after_its_commit(lab: Lab, commits: list[str]) 
         assert commits == ["commit", "a", "b"]
 
 
-async def test_failed_call_takes_back_only_its_own_effects(lab: Lab) -> None:
-    """A neighbour in the same commit keeps its object, event and balance."""
-    async with lab.running() as engine:
-
-        def fails(tx: Transaction) -> None:
-            tx.move_balance("EUR", 5)
-            tx.update_settings({"smart_retries": True})
-            emit_paid(tx)
-            raise ValueError("no")
-
-        def works(tx: Transaction) -> str:
-            tx.move_balance("EUR", 1)
-            return emit_paid(tx)
-
-        one, error, two = await asyncio.gather(
-            engine.run("test", works),
-            engine.run("test", fails),
-            engine.run("test", works),
-            return_exceptions=True,
-        )
-        assert isinstance(error, ValueError)
-        assert engine.settings.current["smart_retries"] is False
-
-        def look(tx: Transaction) -> tuple[int, int, int]:
-            events = sum(tx.get("event", str(event)) is not None for event in (one, two))
-            return tx.balance("EUR"), len(tx.find("order")), events
-
-        assert engine.read("test", look) == (2, 2, 2)
-
-
 async def test_failed_calls_leave_the_file_as_if_they_had_never_been(lab: Lab) -> None:
     """What came before in the group stays, with the same numbers (R82)."""
 
@@ -226,6 +196,7 @@ async def test_failed_calls_leave_the_file_as_if_they_had_never_been(lab: Lab) -
 
     def fails(tx: Transaction) -> None:
         works(tx)
+        tx.update_settings({"smart_retries": True})
         raise ValueError("no")
 
     def looks_and_fails(tx: Transaction) -> None:
@@ -238,6 +209,7 @@ async def test_failed_calls_leave_the_file_as_if_they_had_never_been(lab: Lab) -
             outcomes = await asyncio.gather(*runs, return_exceptions=True)
             failed = [isinstance(outcome, ValueError) for outcome in outcomes]
             assert failed == [call is not works for call in calls]
+            assert engine.settings.current["smart_retries"] is False
             state = await export(engine)
             return state["tables"]
 
@@ -330,30 +302,6 @@ async def test_refused_call_keeps_its_answer_when_its_group_cannot_be_saved(
             )
         assert [type(outcome) for outcome in outcomes] == [LocalError, ValueError, str]
         assert engine.read("test", lambda tx: tx.balance("EUR")) == 0
-
-
-async def test_lost_transaction_is_begun_anew_for_the_neighbours(lab: Lab) -> None:
-    """When SQLite gives up a whole transaction inside one call, the others are carried out alone.
-
-    Each happens once, with the ids that it would have without the lost one.
-    """
-    async with lab.running() as engine:
-
-        def ruins(tx: Transaction) -> None:
-            new_order(tx)
-            tx.store.rollback()
-            raise LocalError("disk full")
-
-        outcomes = await asyncio.gather(
-            engine.run("test", new_order),
-            engine.run("test", ruins),
-            engine.run("test", lambda tx: tx.set_balance("EUR", 3)),
-            return_exceptions=True,
-        )
-        made, lost, done = outcomes
-        assert (type(lost), done) == (LocalError, None)
-        assert engine.read("test", lambda tx: tx.find("order")) == [made]
-        assert engine.read("test", lambda tx: tx.balance("EUR")) == 3
 
 
 async def test_cancelled_caller_does_not_disturb_the_group(lab: Lab) -> None:

@@ -45,6 +45,7 @@ FITTING: dict[str, tuple[list[Any], list[Any]]] = {
         "results.first_used".split(),
         ([0, END], [-1, END + 1, 1.0, True]),
     ),
+    "balances.currency": (["USD"], [[], 5, None]),
     "balances.amount": ([MOST, -MOST], [MOST + 1, -MOST - 1, 1.0, True, None]),
     "deliveries.code": ([MOST, None], [MOST + 1, "200"]),
     "deliveries.status": (["pending", "succeeded", "failed", "dropped"], ["lost", None]),
