@@ -6,7 +6,6 @@
 import os
 from contextlib import suppress
 from functools import partial
-from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -196,13 +195,14 @@ def _write_report(session: "Session", text: str) -> str | None:
 
 def _write_new(folder: Path, name: str, data: bytes) -> str:
     """Writes a file of its own: a second report of one second must not replace the first."""
-    for number in count(1):
-        path = folder / (f"{name}.txt" if number == 1 else f"{name}-{number}.txt")
+    number, path = 1, folder / f"{name}.txt"
+    while True:
         with suppress(FileExistsError):
             with os.fdopen(open_private(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL), "wb") as file:
                 file.write(data)
             return str(path)
-    raise AssertionError  # count() has no end
+        number += 1
+        path = folder / f"{name}-{number}.txt"
 
 
 def report_stopped(session: "Session", stopped: "Stopped") -> int:
