@@ -136,3 +136,12 @@ def test_an_id_has_its_kind_wherever_it_stands(identity: str, kind: str) -> None
         (identity, kind, ""),
         ("po_1", "payout", ""),
     ]
+
+
+def test_a_folder_that_is_a_link_is_left_alone(tmp_path: Path) -> None:
+    """R65: whoever has put it there wants the file elsewhere."""
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "recent").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(NotADirectoryError):
+        RecentFile(tmp_path / "recent" / "a.tsv", "https://a").add([("ord_1", "order", "")])
+    assert list((tmp_path / "elsewhere").iterdir()) == []
