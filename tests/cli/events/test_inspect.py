@@ -7,8 +7,6 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
 from pathlib import Path
 from urllib.parse import urlsplit
 from urllib.request import ProxyHandler, build_opener
@@ -37,18 +35,6 @@ def read(url: str) -> str:
     return text
 
 
-@contextmanager
-def usual_port_taken() -> Iterator[None]:
-    """Takes port 4244, unless another program has it already."""
-    with socket.socket() as taken:
-        # Connections that ended a moment ago hold nothing back.
-        taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        with suppress(OSError):
-            taken.bind(("127.0.0.1", 4244))
-            taken.listen()
-        yield
-
-
 @pytest.mark.effect_of("events listen", "--inspect")
 def test_page_shows_what_the_sandbox_sends(
     sandbox: Sandbox, svc: Svc, tmp_path: Path, listen: Listen
@@ -73,20 +59,6 @@ def test_page_shows_what_the_sandbox_sends(
         assert running.end() == 130
     [log] = tmp_path.glob("*.err")
     assert f"Inspector {ready['inspector']}\n" in log.read_text()
-
-
-@pytest.mark.slow
-def test_taken_usual_port_means_another_one(
-    sandbox: Sandbox, tmp_path: Path, listen: Listen
-) -> None:
-    """Without a port the usual one is not insisted on."""
-    with usual_port_taken(), listen(tmp_path, "--inspect", "--retry", "off") as running:
-        [ready] = running.wait("ready")
-        match = ADDRESS.fullmatch(ready["inspector"])
-        assert match is not None
-        assert match[1] != "4244"
-        assert "Deliveries" in read(ready["inspector"])
-        running.end()
 
 
 def test_taken_port_ends_the_command(sandbox: Sandbox, svc: Svc) -> None:
@@ -118,16 +90,6 @@ def test_port_may_be_left_out(args: list[str], expected: InspectAt | None) -> No
     ctx = command.make_context("listen", list(args))
     assert InspectAt.parse(ctx.params["inspect"]) == expected
     assert ctx.params["ordered"] is ("--ordered" in args)
-
-
-@pytest.mark.slow
-def test_without_the_option_there_is_no_page(
-    sandbox: Sandbox, tmp_path: Path, listen: Listen
-) -> None:
-    """The ready record says so."""
-    with listen(tmp_path) as running:
-        assert running.wait("ready")[0]["inspector"] is None
-        running.end()
 
 
 @pytest.mark.slow

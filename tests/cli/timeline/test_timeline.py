@@ -110,31 +110,6 @@ def test_what_is_missing_is_named(
     assert {one["next"] for one in story["gaps"]} <= set(told)  # in one piece: to be typed
 
 
-def test_a_command_is_told_by_its_exit_code_and_no_event_is_missed_that_is_not_sent(
-    sandbox: Sandbox, svc: Svc, listen: Listen, pay: Pay, tmp_path: Path
-) -> None:
-    """The endpoint is registered for order.paid alone; what came before its news is told before."""
-    only = ("--events", "order.paid")
-    with listen(tmp_path, *only, "--run", "order.paid=true") as running:
-        order = pay()
-        running.wait("forward")
-        assert running.end() == 130
-    with listen(tmp_path, *only, "--run", "order.paid=false") as running:
-        other = pay()
-        running.wait("forward")
-        assert running.end() == 130
-    svc.ok("sandbox", "advance", "2m")
-    story = svc.ok("timeline", order)
-    assert kinds(story["steps"], "target") == ["order.paid forwarded to run:true: exit code 0"]
-    assert story["gaps"] == []
-    sources = [one["source"] for one in story["steps"]]
-    assert sources.index("service") < sources.index("event")
-    [failed, *_] = kinds(svc.ok("timeline", other)["steps"], "target")
-    assert failed == "order.paid forwarded to run:false: exit code 1, not taken"
-    [waiting] = svc.ok("timeline", other)["gaps"]
-    assert waiting["what"] == "order.paid waits for run:false: exit code 1"
-
-
 def test_an_id_without_a_story_is_refused(sandbox: Sandbox, svc: Svc) -> None:
     for identifier in ("ord_none", "evt_none"):
         found = svc("timeline", identifier, "-o", "json")

@@ -27,34 +27,6 @@ def lines(
     return HumanLines(layout, payload=payload, holds=holds)
 
 
-def test_80_columns_hold_an_event_on_one_line() -> None:
-    """At 80 columns the cells stay under each other: a tick stands for the word."""
-    shown = lines(80)
-    assert shown.event(EVENT) == (
-        "14:03:22.104  order.paid          evt_3kPq0aVb7cXd9eYf1gZh2iWj  ✓ 157.08 EUR\n"
-    )
-    assert shown.event(replace(EVENT, type="refund.created", amount=None)) == (
-        "14:03:22.104  refund.created      evt_3kPq0aVb7cXd9eYf1gZh2iWj  verified\n"
-    )
-    assert shown.event(replace(EVENT, duplicate=True)) == (
-        "14:03:22.104  order.paid          evt_3kPq0aVb7cXd9eYf1gZh2iWj  duplicate\n"
-    )
-    assert shown.forward(FORWARD) == (
-        "14:03:22.131    200 OK  http://localhost:3000/webhooks  24 ms\n"
-    )
-
-
-def test_narrow_terminals_get_more_lines() -> None:
-    """R63: at 40 columns nothing is cut; what does not fit goes on the next line."""
-    shown = lines(40)
-    assert shown.event(EVENT) == (
-        "14:03:22.104  order.paid\n  evt_3kPq0aVb7cXd9eYf1gZh2iWj\n  ✓ 157.08 EUR\n"
-    )
-    assert shown.forward(FORWARD) == (
-        "14:03:22.131  200 OK  24 ms\n  http://localhost:3000/webhooks\n"
-    )
-
-
 def test_files_keep_each_message_on_its_line() -> None:
     """A log is searched by line: without a terminal nothing is broken."""
     rejected = Rejected(AT, "signature_mismatch", "No signature fits: " + "why " * 60, 9)
@@ -123,15 +95,6 @@ def test_absent_target_is_told_once() -> None:
     assert "running?" in shown.forward(AWAY)
 
 
-def test_target_that_is_not_waited_for_is_asked_about_once() -> None:
-    """With `--retry off` each event has its line, and the question stands below the first."""
-    shown = lines(140)
-    lost = replace(AWAY, retry_in=None)
-    texts = [shown.forward(lost), shown.forward(lost)]
-    assert ["connection refused" in text for text in texts] == [True, True]
-    assert ["running?" in text for text in texts] == [True, False]
-
-
 def test_the_command_that_sends_again_is_whole_at_forty_columns() -> None:
     """It stands on a line of its own, with the name by which svc was called."""
     gone = replace(FORWARD, status=None, error="connection refused")
@@ -140,16 +103,6 @@ def test_the_command_that_sends_again_is_whole_at_forty_columns() -> None:
     told = HumanLines(layout).forward(gone).splitlines()
     assert told[-1] == "  .venv/bin/svc events replay --failed"
     assert max(map(len, told)) <= 40
-
-
-def test_an_answer_that_is_final_says_how_to_send_the_event_again() -> None:
-    """Once, until the target has taken something: a wrong path refuses them all."""
-    shown = HumanLines(LineLayout(100, color=False, utc=True, tick="ok"), final=True)
-    refused = replace(FORWARD, status=404)
-    texts = [shown.forward(one) for one in (refused, refused, FORWARD, refused)]
-    how = f"Not tried again. Send it later: svc events replay {EVENT.id}\n"
-    assert [text.endswith(how) for text in texts] == [True, False, False, True]
-    assert "replay" not in shown.forward(replace(refused, url="other", status=503, retry_in=2.0))
 
 
 def test_payload_is_shown_safely() -> None:

@@ -132,6 +132,8 @@ def test_every_record_is_told_as_agreed() -> None:
         tell("human", 60, retry="fast", resume=False),
         tell("human", 80, shown="none", ack="forwarded", quiet=True),
         tell("human", 100, shown="none", endpoint=TWICE),
+        tell("human", 80),
+        tell("human", 40, retry="fast"),
         tell("ndjson", None),
     )
     hold_golden(Path(__file__).with_name("story.txt"), "\n".join(told))
