@@ -17,7 +17,7 @@ COUNTS = "received duplicates rejected refused withheld forwarded failed pending
 GOOD: dict[str, Any] = dict.fromkeys(COUNTS, 0)
 BAD = {"rejected": 2, "failed": 3, "pending": 4, "withheld": 5, "duplicates": 6, "refused": 7}
 OPTIONS: dict[str, Any] = {"strict": False, "command": None, "until": None, "timeout": None}
-LOST = {"until": Until("order.paid", 1), "reached": False}
+LOST: dict[str, Any] = {"until": Until("order.paid", 1), "reached": False}
 TWICE = {"until": Until("order.*", 2), "reached": False, "counts": {"pending": 1}, "away": "Full."}
 ALL = {"strict": True, "missed": 1, "counts": BAD, "number": signal.SIGINT}
 
