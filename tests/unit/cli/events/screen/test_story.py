@@ -127,6 +127,7 @@ def tell(form: str, width: int | None, *, quiet: bool = False, **asked: Any) -> 
 
 
 def test_every_record_is_told_as_agreed() -> None:
+    """R63: at 40 columns nothing is cut; what does not fit goes on the next line."""
     told = (
         tell("human", None),
         tell("human", 60, retry="fast", resume=False),
