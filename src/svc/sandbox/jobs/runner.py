@@ -228,12 +228,12 @@ class Runner:
             self.wake()
 
     @property
-    def advancing(self) -> tuple[int | str, Counts] | None:
+    def advancing(self) -> tuple[int | str | None, Counts] | None:
         """Where the clock is being turned to (microseconds, `next` or `idle`); counts so far."""
         now = self._advance
         if now is None:
             return None
-        return now.until or now.to or 0, self._counts().since(now.before)
+        return now.until or now.to, self._counts().since(now.before)
 
     async def _turn(self, advance: "Advance", *, freeze: bool) -> None:
         await self.groups.save_clock()  # nothing is sent where nothing can be saved

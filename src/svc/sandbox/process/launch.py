@@ -21,7 +21,6 @@ from svc.system.signals import KILL
 
 _SECRETS: Final = ("SVC_API_KEY", "SVC_WEBHOOK_SECRET", "SVC_LOG_CREDENTIALS")
 _POLL: Final = 0.02  # seconds
-_READ: Final = 65536
 
 
 def start(
@@ -83,16 +82,13 @@ def _first_words(pipe: int, seconds: float) -> str:
 
 
 def _read(pipe: int) -> str:
-    text = b""
-    try:
-        while not (text.endswith(b"\n") and text.splitlines()[-1].startswith(b"{")):
-            part = os.read(pipe, _READ)
-            if not part:
+    said = []
+    with os.fdopen(pipe, "rb") as lines:
+        for line in lines:
+            said.append(line)
+            if line.startswith(b"{"):
                 break
-            text += part
-    finally:
-        os.close(pipe)
-    return text.decode(errors="replace")
+    return b"".join(said).decode(errors="replace")
 
 
 def _parse_announcement(words: str) -> RunRecord:

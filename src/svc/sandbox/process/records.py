@@ -79,7 +79,6 @@ def _refusal(host: str, port: int, error: OSError) -> LocalError:
 
 
 _PATTERN: Final = "run-*.json"
-_RECORD_MAX: Final = 65536
 
 
 class RunRecord(NamedTuple):
@@ -143,7 +142,7 @@ def _read(path: Path) -> RunRecord | None:
         handle = locks.open_if_alive(path)
         if handle is not None:
             with os.fdopen(handle, "rb") as file:
-                return _parse(file.read(_RECORD_MAX))
+                return _parse(file.read())
     return None
 
 

@@ -99,8 +99,8 @@ def test_latest_certificate_that_is_good_for_a_month_is_shown(
     assert {path.name for path in (tmp_path / "tls").iterdir()} == {"a0", "a2", "ab1", "b0"}
     kept = Path(fresh["private_key"])
     assert (kept.stat().st_mode & 0o777, kept.parent.stat().st_mode & 0o777) == (0o600, 0o700)
-    for name, days in (("c0", "31"), ("c1", "500")):
-        (tmp_path / "tls" / name).mkdir()
+    for name, days, shown in (("c1", "500", "c1"), ("c1", "30", "ab1"), ("ab1", "30.01", "ab1")):
+        (tmp_path / "tls" / name).mkdir(exist_ok=True)
         (tmp_path / "tls" / name / "certificate.pem").write_text(days)
-    assert Path(begun(tmp_path)["certificate"]).parent.name == "c1"
+        assert Path(begun(tmp_path)["certificate"]).parent.name == shown
     assert made == [1]

@@ -239,12 +239,37 @@ def test_trigger_says_when_an_event_cannot_happen(sandbox: AsgiSandbox) -> None:
     """Live mode takes no payments; nothing is left behind."""
     for event_type in ("order.paid", "payment.authorized", "payment.cancelled", "dispute.won"):
         answer = sandbox.control("/events/trigger", {"type": event_type, "mode": "live"})
-        assert (answer.status, answer.code) == (400, "event_not_triggered")
+        assert (answer.status, answer.code, answer.param) == (400, "event_not_triggered", "type")
     assert sandbox.call("GET", "/v1/orders", key=sandbox.live).json["data"] == []
     manual = {"type": "order.paid", "overrides": {"capture_method": "manual"}}
     assert sandbox.control("/events/trigger", manual).code == "event_not_triggered"
     live = sandbox.control("/events/trigger", {"type": "order.cancelled", "mode": "live"})
     assert live.json["event"]["livemode"] is True
+
+
+@pytest.mark.parametrize(
+    ("begun", "kind", "field", "usual"),
+    [
+        ("payment.processing", "payment", "failure_code", "insufficient_funds"),
+        ("refund.created", "refund", "failure_reason", "unknown"),
+        ("payout.sent", "payout", "failure_reason", "could_not_process"),
+    ],
+)
+def test_bank_that_gives_no_reason_has_the_usual_one(
+    sandbox: AsgiSandbox, begun: str, kind: str, field: str, usual: str
+) -> None:
+    made = sandbox.control("/events/trigger", {"type": begun}).json["created"]
+    (identity,) = (one["id"] for one in made if one["object"] == kind)
+    failed = sandbox.control(f"/{kind}s/{identity}/transition", {"to": "failed"}).json
+    assert (failed["status"], failed[field]) == ("failed", usual)
+
+
+def test_shopper_who_gives_no_reason_disputes_in_general(sandbox: AsgiSandbox) -> None:
+    dispute = sandbox.control("/disputes", {"payment": sandbox.paid()["id"]}).json
+    assert dispute["reason"] == "general"
+    absent = sandbox.control("/faults/flt_1", method="DELETE")
+    assert (absent.status, absent.code, absent.param) == (404, "resource_missing", "id")
+    assert absent.json["message"] == "No such fault: flt_1."
 
 
 # --- webhooks, fixtures, reset ------------------------------------------------------------------

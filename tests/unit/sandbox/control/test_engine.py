@@ -535,7 +535,8 @@ async def test_pieces_of_another_import_are_not_mixed_in(lab: Lab) -> None:
             {"upload": "c"},
         ):
             assert await api.refused("POST", "/import", **body) == invalid
-        assert (await api.post("/import", upload="d", table="docs", rows=[1]))["rows"] == 1
+        taken = await api.post("/import", upload="d", table="docs", rows=[1])
+        assert taken == {"object": "sandbox_upload", "id": "d", "rows": 1}
         assert await api.refused("POST", "/import", upload="d", **state) == invalid
         assert api.engine.read("test", lambda tx: tx.get("order", doc["id"])) == doc
 

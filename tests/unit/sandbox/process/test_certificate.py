@@ -10,9 +10,10 @@ from importlib import import_module
 from pathlib import Path
 
 import pytest
+from cryptography import x509
 
 from svc.errors import LocalError
-from svc.sandbox.process.certificate import LIFETIME, Issued, ends, issue
+from svc.sandbox.process.certificate import Issued, ends, issue
 
 
 @pytest.fixture(scope="module")
@@ -85,11 +86,45 @@ def test_authority_may_sign_for_loopback_names_only(issued: Issued) -> None:
 
 
 def test_end_of_a_certificate_is_read(issued: Issued) -> None:
-    """It lasts 397 days; what is no certificate is a ValueError."""
-    left = ends(issued.certificate) - datetime.now(UTC)
-    assert timedelta(0) < LIFETIME - left < timedelta(minutes=5)
+    """Browsers take 397 days, clocks may differ by an hour; what is none is a ValueError."""
+    now = datetime(2026, 10, 1, tzinfo=UTC)
+    shown = x509.load_pem_x509_certificate(issue(now).certificate)
+    assert shown.not_valid_before_utc == now - timedelta(hours=1)
+    assert ends(issue(now).certificate) == now + timedelta(days=397)
     with pytest.raises(ValueError, match="PEM"):
         ends(b"nonsense")
+
+
+def test_each_of_the_pair_is_for_one_thing_alone(issued: Issued) -> None:
+    """The authority signs certificates and nothing else; the other serves."""
+    uses = {}
+    for name, pem in (("authority", issued.authority), ("server", issued.certificate)):
+        shown = x509.load_pem_x509_certificate(pem).extensions
+        usage, basic = (
+            shown.get_extension_for_class(one) for one in (x509.KeyUsage, x509.BasicConstraints)
+        )
+        names = (
+            "digital_signature",
+            "key_cert_sign",
+            "crl_sign",
+            "key_encipherment",
+            "key_agreement",
+        )
+        names += ("content_commitment", "data_encipherment")
+        granted = [one for one in names if getattr(usage.value, one)]
+        uses[name] = (
+            granted,
+            basic.value.ca,
+            basic.value.path_length,
+            usage.critical,
+            basic.critical,
+        )
+    assert uses == {
+        "authority": (["key_cert_sign", "crl_sign"], True, 0, True, True),
+        "server": (["digital_signature"], False, None, True, True),
+    }
+    for kind in (x509.SubjectAlternativeName, x509.ExtendedKeyUsage, x509.AuthorityKeyIdentifier):
+        assert not shown.get_extension_for_class(kind).critical
 
 
 def test_without_the_library_the_error_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,11 +1,13 @@
 """The lint of an integration: each rule finds what breaks it, and nothing else."""
 
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from support.sandbox_calls import AsgiSandbox
+from svc.sandbox.store import deliveries
 
 VERSION = {"svc-version": "2026-09-01"}
 PUBLIC = "pk_test_sandbox"
@@ -22,19 +24,20 @@ def create(sandbox: AsgiSandbox, key: str | None = "k1", **changes: Any) -> Any:
 
 
 def test_good_citizen_is_found_nothing(sandbox: AsgiSandbox) -> None:
-    """A key and a version with each POST, and one look at what came of it."""
+    """A key and a version with each POST, and no more than four looks at what came of it."""
     order = create(sandbox)
-    sandbox.call("GET", f"/v1/orders/{order['id']}", headers=VERSION)
+    for _ in range(4):
+        sandbox.call("GET", f"/v1/orders/{order['id']}", headers=VERSION)
     assert sandbox.control("/lint").json == {
         "object": "lint",
-        "requests": 2,
+        "requests": 5,
         "deliveries": 0,
         "findings": [],
     }
 
 
 def fail_once(sandbox: AsgiSandbox) -> None:
-    sandbox.control("/faults", {"effect": {"status": 503}})
+    sandbox.control("/faults", {"effect": {"status": 500}})
     create(sandbox)
 
 
@@ -68,11 +71,27 @@ def test_each_rule_finds_what_breaks_it(sandbox: AsgiSandbox, rule: str) -> None
 
 
 def test_post_without_a_key_is_found_also_where_it_failed(sandbox: AsgiSandbox) -> None:
-    """It is the one that may have been done: to send it again may do it twice."""
+    """It is the one that may have been done; of many the latest five are examples."""
     sandbox.control("/faults", {"effect": {"status": 503}})
-    create(sandbox, None)
-    create(sandbox, None)
-    assert findings(sandbox)["post_without_key"]["count"] == 2
+    for _ in range(6):
+        create(sandbox, None)
+    found = findings(sandbox)["post_without_key"]
+    latest = [one["id"] for one in sandbox.control("/requests", method="GET").json["data"][:5]]
+    assert (found["count"], found["examples"]) == (6, latest[::-1])
+
+
+@pytest.mark.parametrize(("ms", "found"), [(None, False), (2000, False), (2001, True)])
+def test_handler_that_takes_over_two_seconds_is_found(
+    sandbox: AsgiSandbox, monkeypatch: pytest.MonkeyPatch, ms: int | None, found: bool
+) -> None:
+    """A service would time it out on a bad day; one that was not asked took no time."""
+    row = SimpleNamespace(id="dlv_1", ms=ms)
+    monkeypatch.setattr(deliveries, "page", lambda *_, **asked: ([row] * asked["limit"], True))
+    told = sandbox.control("/lint").json
+    assert [(each["rule"], each["count"]) for each in told["findings"]] == (
+        [("slow_handler", 1000)] if found else []
+    )
+    assert told["deliveries"] == 1000
 
 
 @pytest.mark.parametrize(
