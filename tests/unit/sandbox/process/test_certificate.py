@@ -97,34 +97,22 @@ def test_end_of_a_certificate_is_read(issued: Issued) -> None:
 
 def test_each_of_the_pair_is_for_one_thing_alone(issued: Issued) -> None:
     """The authority signs certificates and nothing else; the other serves."""
-    uses = {}
-    for name, pem in (("authority", issued.authority), ("server", issued.certificate)):
+    every = "digital_signature key_cert_sign crl_sign key_encipherment key_agreement".split()
+    every += ["content_commitment", "data_encipherment"]
+    for pem, uses, ca, below in (
+        (issued.authority, ["key_cert_sign", "crl_sign"], True, 0),
+        (issued.certificate, ["digital_signature"], False, None),
+    ):
         shown = x509.load_pem_x509_certificate(pem).extensions
-        usage, basic = (
-            shown.get_extension_for_class(one) for one in (x509.KeyUsage, x509.BasicConstraints)
-        )
-        names = (
-            "digital_signature",
-            "key_cert_sign",
-            "crl_sign",
-            "key_encipherment",
-            "key_agreement",
-        )
-        names += ("content_commitment", "data_encipherment")
-        granted = [one for one in names if getattr(usage.value, one)]
-        uses[name] = (
-            granted,
-            basic.value.ca,
-            basic.value.path_length,
-            usage.critical,
-            basic.critical,
-        )
-    assert uses == {
-        "authority": (["key_cert_sign", "crl_sign"], True, 0, True, True),
-        "server": (["digital_signature"], False, None, True, True),
-    }
-    for kind in (x509.SubjectAlternativeName, x509.ExtendedKeyUsage, x509.AuthorityKeyIdentifier):
-        assert not shown.get_extension_for_class(kind).critical
+        usage = shown.get_extension_for_class(x509.KeyUsage)
+        basic = shown.get_extension_for_class(x509.BasicConstraints)
+        assert [one for one in every if getattr(usage.value, one)] == uses
+        assert (basic.value.ca, basic.value.path_length) == (ca, below)
+        assert (usage.critical, basic.critical) == (True, True)
+    names = shown.get_extension_for_class(x509.SubjectAlternativeName)
+    keeper = shown.get_extension_for_class(x509.AuthorityKeyIdentifier)
+    servers = shown.get_extension_for_class(x509.ExtendedKeyUsage)
+    assert (names.critical, keeper.critical, servers.critical) == (False, False, False)
 
 
 def test_without_the_library_the_error_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
