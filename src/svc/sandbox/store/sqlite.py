@@ -293,7 +293,7 @@ def _foreign(path: str) -> LocalError:
 
 def _local(error: sqlite3.Error, path: str) -> LocalError:
     text = str(error)
-    if "locked" in text or "busy" in text:
+    if "locked" in text:
         return LocalError(
             f"The sandbox file {path} is in use by another sandbox.",
             code="sandbox_file_in_use",

@@ -69,11 +69,11 @@ def test_wrong_method_is_405_with_allow(
 def test_request_id_is_new_for_each_exchange(sandbox: AsgiSandbox) -> None:
     """Every answer carries its own Request-Id and the version used."""
     seen = set()
-    for path in ("/v1/orders", "/v1/nothing", "/v1/orders/ord_x"):
+    for path in ("/v2/orders", "/v1/orders", "/v1/nothing", "/v1/orders/ord_x"):
         answer = sandbox.get(path)
         seen.add(answer.headers["request-id"])
         assert answer.headers["svc-version"] == "2026-09-01"
-    assert len(seen) == 3
+    assert len(seen) == 4
 
 
 def test_version_is_pinned_at_the_first_authenticated_request(sandbox: AsgiSandbox) -> None:
@@ -96,7 +96,8 @@ def test_version_header_tries_another_version(sandbox: AsgiSandbox, version: str
     assert answer.headers["svc-version"] == version
     assert sandbox.get("/v1/orders").headers["svc-version"] == "2026-09-01"
     sandbox.settings(pinned_version="2026-03-01")
-    assert sandbox.get("/v1/orders").headers["svc-version"] == "2026-03-01"
+    for path in ("/v1/orders", "/v2/orders"):
+        assert sandbox.get(path).headers["svc-version"] == "2026-03-01"
     sandbox.paid()
     assert sandbox.events()[-1]["api_version"] == "2026-03-01"
 

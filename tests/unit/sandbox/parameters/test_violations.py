@@ -146,62 +146,29 @@ QUOTE_ROWS = [
     ("metadata", {"a": "b"}, "parameter_unknown", "metadata"),
 ]
 PAYOUT_ROWS = [
-    ("amount", ABSENT, "parameter_missing", "amount"),
-    ("currency", ABSENT, "parameter_missing", "currency"),
-    ("destination", ABSENT, "parameter_missing", "destination"),
-    ("destination.country", ABSENT, "parameter_missing", "destination[country]"),
-    (
-        "destination.account_holder_name",
-        ABSENT,
-        "parameter_missing",
-        "destination[account_holder_name]",
-    ),
-    (
-        "destination.account_holder_name",
-        "x" * 141,
-        "parameter_too_long",
-        "destination[account_holder_name]",
-    ),
+    ("amount", ABSENT, "parameter_missing"),
+    ("currency", ABSENT, "parameter_missing"),
+    ("destination", ABSENT, "parameter_missing"),
+    ("destination.country", ABSENT, "parameter_missing"),
+    ("destination.account_holder_name", ABSENT, "parameter_missing"),
+    ("destination.account_holder_name", "x" * 141, "parameter_too_long"),
     ("destination.iban", ABSENT, "parameters_exclusive", "destination"),
-    (
-        "destination",
-        {**ACCOUNT, "iban": DESTINATION["iban"]},
-        "parameters_exclusive",
-        "destination",
-    ),
-    (
-        "destination",
-        changed(ACCOUNT, "bank_code", ABSENT),
-        "parameter_missing",
-        "destination[bank_code]",
-    ),
-    ("destination.iban", "DE89370400440532013001", "iban_invalid", "destination[iban]"),
-    ("destination.iban", "DE8937040044053201300", "iban_invalid", "destination[iban]"),
-    ("destination.iban", "x", "iban_invalid", "destination[iban]"),
+    ("destination.iban", "DE89370400440532013001", "iban_invalid"),
+    ("destination.iban", "DE8937040044053201300", "iban_invalid"),
+    ("destination.iban", "x", "iban_invalid"),
     ("destination.country", "FR", "iban_invalid", "destination[iban]"),
-    (
-        "destination",
-        {**ACCOUNT, "account_number": "123"},
-        "parameter_invalid_value",
-        "destination[account_number]",
-    ),
-    (
-        "destination",
-        {**ACCOUNT, "account_number": "1" * 18},
-        "parameter_invalid_value",
-        "destination[account_number]",
-    ),
-    (
-        "destination",
-        {**ACCOUNT, "bank_code": "0-1"},
-        "parameter_invalid_value",
-        "destination[bank_code]",
-    ),
-    ("destination.swift", "X", "parameter_unknown", "destination[swift]"),
-    ("reference", "x" * 36, "parameter_too_long", "reference"),
-    ("source_currency", "ALL", "currency_unsupported", "source_currency"),
-    ("amount", 0, "amount_too_small", "amount"),
+    ("destination.swift", "X", "parameter_unknown"),
+    ("reference", "x" * 36, "parameter_too_long"),
+    ("source_currency", "ALL", "currency_unsupported"),
+    ("amount", 0, "amount_too_small"),
     ("amount", 999_999_999_999, "balance_insufficient", None),
+]
+ACCOUNT_ROWS = [
+    ("destination.iban", DESTINATION["iban"], "parameters_exclusive", "destination"),
+    ("destination.bank_code", ABSENT, "parameter_missing"),
+    ("destination.bank_code", "0-1", "parameter_invalid_value"),
+    ("destination.account_number", "123", "parameter_invalid_value"),
+    ("destination.account_number", "1" * 18, "parameter_invalid_value"),
 ]
 ENDPOINT_ROWS = [
     ("url", ABSENT, "parameter_missing", "url"),
@@ -238,12 +205,14 @@ REFUND_ROWS = [
 
 
 def rows(path: str, base: dict[str, Any], table: list[Any]) -> list[Any]:
-    return [
-        pytest.param(
-            path, changed(base, name, value), code, param, id=f"{path}-{name}-{code}-{index}"
-        )
-        for index, (name, value, code, param) in enumerate(table)
-    ]
+    """Where a row names no parameter, it is the one that was changed."""
+    made = []
+    for index, (name, value, code, *other) in enumerate(table):
+        head, *parts = name.split(".")
+        param = other[0] if other else head + "".join(f"[{part}]" for part in parts)
+        told = f"{path}-{name}-{code}-{index}"
+        made.append(pytest.param(path, changed(base, name, value), code, param, id=told))
+    return made
 
 
 @pytest.mark.parametrize(
@@ -252,6 +221,7 @@ def rows(path: str, base: dict[str, Any], table: list[Any]) -> list[Any]:
         *rows("/v1/orders", ORDER, ORDER_ROWS),
         *rows("/v1/landed-cost/quotes", QUOTE, QUOTE_ROWS),
         *rows("/v1/payouts", PAYOUT, PAYOUT_ROWS),
+        *rows("/v1/payouts", {**PAYOUT, "destination": ACCOUNT}, ACCOUNT_ROWS),
         *rows("/v1/webhook_endpoints", ENDPOINT, ENDPOINT_ROWS),
     ],
 )

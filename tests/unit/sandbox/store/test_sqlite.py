@@ -112,19 +112,22 @@ def test_store_refuses_anothers_database(path: Path) -> None:
     db.close()
 
 
-def test_store_refuses_a_damaged_file(path: Path) -> None:
-    """A file cut short is reported as damaged, never silently begun anew."""
+@pytest.mark.parametrize("left", [6000, 16], ids=["cut short", "a head alone"])
+def test_store_refuses_a_damaged_file(path: Path, left: int) -> None:
+    """Overwritten from some byte on it is reported as damaged, never silently begun anew."""
     make(path)
-    path.write_bytes(path.read_bytes()[:6000])
-    with pytest.raises(LocalError, match=r"damaged|cannot be used"):
+    whole = path.read_bytes()
+    path.write_bytes(whole[:left] + (b"\xff" * len(whole) if left < 100 else b""))
+    with pytest.raises(LocalError, match="is damaged: "):
         Store.open(str(path))
 
 
 def test_store_refuses_a_file_that_is_in_use(path: Path) -> None:
     """Two sandboxes on one file would each believe in their own clock: the second is refused."""
     first = Store.open(str(path))
-    with pytest.raises(LocalError, match="in use by another sandbox"):
+    with pytest.raises(LocalError, match="in use by another sandbox") as caught:
         Store.open(str(path), busy_ms=10)
+    assert caught.value.code == "sandbox_file_in_use"
     first.close()
     make(path)
 
@@ -143,8 +146,9 @@ def test_store_tells_of_a_transaction_that_is_lost(path: Path) -> None:
     store.write("INSERT INTO meta(name, value) VALUES('gone', '')")
     store.refuse_lost()
     store.rollback()
-    with pytest.raises(LocalError, match="is full, or cannot be written"):
+    with pytest.raises(LocalError, match="is full, or cannot be written") as caught:
         store.refuse_lost()
+    assert caught.value.code == "disk_full"
     assert store.is_new
     store.close()
 
