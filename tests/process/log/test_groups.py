@@ -81,17 +81,6 @@ def test_poison_is_put_aside_with_the_targets_answer(server: Servers, tmp_path: 
     assert (one["stream_seq"], one["reason"]) == (4, "the target answered 422")
 
 
-def test_job_without_a_target_takes_nothing(server: Servers, tmp_path: Path) -> None:
-    """It would fail fastest and so take most; the others get its share, none more than twice."""
-    with TargetServer() as target, connect(server) as connection:
-        with job(server, tmp_path / "a", 1) as without, job(server, tmp_path / "b", target.port):
-            publish(connection, range(200))
-            wait_for(lambda: len(target.received) >= 200)
-        assert without.stop().received == 0
-    assert sorted(target.ids) == sorted(f"evt_{number}" for number in range(200))
-    assert marks(target) == set()
-
-
 def test_target_that_goes_away_hands_its_events_to_the_others(
     server: Servers, tmp_path: Path
 ) -> None:

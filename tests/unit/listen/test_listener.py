@@ -24,7 +24,7 @@ from support.listening import (
 from support.suite.patience import patient
 from svc.errors import LocalError
 from svc.listen.forward.pump import ForwardOptions
-from svc.listen.output_records import Ready, Summary
+from svc.listen.output_records import Ready, StoreState, Summary
 from svc.listen.progress import Until
 from svc.listen.receiver.connection import ReceiverLimits
 from svc.signature import header_value
@@ -258,3 +258,17 @@ def test_signed_nonsense_is_forwarded(body: bytes, tmp_path: Path) -> None:
         assert listener.events(2)[1].duplicate
     assert (heard.type, heard.object_id, heard.amount) == ("", "", None)
     assert [one.body for one in target.received] == [body]
+
+
+def test_upkeep_that_fails_is_told_and_takes_nothing_with_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is old stays for another hour; deliveries are taken meanwhile."""
+
+    def refuse(*_: Any) -> None:
+        raise LocalError("The disk is full.")
+
+    monkeypatch.setattr("svc.listen.inbox.sqlite.SqliteInbox.prune", refuse)
+    with listening(tmp_path) as listener:
+        assert [one.reason for one in listener.told(StoreState, 1)] == ["The disk is full."]
+        assert listener.send(event()) == 200

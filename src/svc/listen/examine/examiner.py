@@ -56,8 +56,7 @@ class HandlerTarget:
         try:
             while not link.sent and not over.is_set():  # noqa: ASYNC110  no event tells of it
                 await asyncio.sleep(_LOOK_SECONDS)
-            if not over.is_set():
-                await asyncio.sleep(_CUT_SECONDS)
+            await asyncio.sleep(_CUT_SECONDS)
         finally:
             link.close()
 
