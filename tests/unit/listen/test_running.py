@@ -187,14 +187,18 @@ def test_run_under_way_when_the_listener_ends_is_repeated_and_marked(
     ],
 )
 def test_unfit_command_is_refused(text: str, words: str) -> None:
-    with pytest.raises(UsageError, match=words):
+    with pytest.raises(UsageError, match=words) as caught:
         Routes.parse([], runs=[text])
+    assert caught.value.param == "--run"
 
 
 def test_command_that_cannot_be_run_is_refused_at_the_start(script: Path) -> None:
     """One line, with what to do."""
-    with pytest.raises(UsageError, match="there is no program"):
+    with pytest.raises(UsageError, match="there is no program") as caught:
         CommandTarget.parse("no-such-program-of-ours", ENV).check()
+    assert caught.value.hint is None
+    with pytest.raises(UsageError, match="is not a file"):
+        CommandTarget.parse(shlex.quote(str(script.parent)), ENV).check()
     with pytest.raises(UsageError, match="there is no file /srv/my") as caught:
         CommandTarget.parse("/srv/my shop/fulfil.sh", ENV).check()
     assert "quotes" in (caught.value.hint or "")
@@ -213,7 +217,7 @@ def test_text_form_is_read_back(monkeypatch: pytest.MonkeyPatch) -> None:
         routes = Routes.parse(["refund.*=3000", "4000"], runs=texts)
         assert Routes.read_back(routes.format_routes()).format_routes() == routes.format_routes()
         assert CommandTarget.parse(str(routes.targets[-1])) == routes.targets[-1]
-    assert routes.targets[-1] == CommandTarget(("/my shop/x", "it's", "", "a=b"))
+    assert routes.targets[-1] == CommandTarget(("/my shop/x", "it's", "", "a=b"), ENV, 1.5)
     assert CommandTarget.parse(r"py.exe 'C:\my shop\x.py'").argv[1] == r"C:\my shop\x.py"
     assert CommandTarget.parse(r"py.exe C:\shop\x.py").argv[1] == r"C:\shop\x.py"
     with pytest.raises(UsageError):  # commands are named by --run alone

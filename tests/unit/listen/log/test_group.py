@@ -28,7 +28,7 @@ def given(number: int, delivered: int = 1, **headers: str) -> Message:
     return replace(message(number, **headers), reply=receipt)
 
 
-class Queue(FakeLog):
+class FakeQueue(FakeLog):
     """Gives its messages one by one, and hears what is said of them."""
 
     def __init__(self, *messages: Message) -> None:
@@ -51,10 +51,12 @@ class Queue(FakeLog):
         return Message("", "", {}, b"")
 
 
-class Job:
+class FakeJob:
     """A job whose target answers each event as `statuses` says; None: not while it runs."""
 
-    def __init__(self, log: Queue, *statuses: int | None, secret: str = "", lanes: int = 1) -> None:
+    def __init__(
+        self, log: FakeQueue, *statuses: int | None, secret: str = "", lanes: int = 1
+    ) -> None:
         self.log = log
         self.statuses = [*statuses]
         self.got: list[tuple[str, int]] = []
@@ -114,15 +116,15 @@ def nak(seconds: int) -> str:
 )
 async def test_each_answer_has_its_word_at_the_log(status: int, delivered: int, word: str) -> None:
     """R129: what a target refuses is put aside; what it could not take goes back, ever later."""
-    log = Queue(given(1, delivered))
-    job = Job(log, status)
+    log = FakeQueue(given(1, delivered))
+    job = FakeJob(log, status)
     assert await job.run(lambda: log.said) == [(1, word)]
     assert job.got == [("evt_1", delivered - 1)]
 
 
 async def test_an_event_without_a_verdict_goes_back_at_once_when_its_job_ends() -> None:
-    log = Queue(given(1), given(2), given(3))
-    job = Job(log, None, None, lanes=2)
+    log = FakeQueue(given(1), given(2), given(3))
+    job = FakeJob(log, None, None, lanes=2)
     assert sorted(await job.run(lambda: len(job.got) == 2)) == [(1, "-NAK"), (2, "-NAK")]
     assert len(log.left) == 1  # no more than it may have at once
 
@@ -132,14 +134,14 @@ async def test_what_is_not_for_this_job_is_put_aside_or_given_to_another() -> No
     one = message(2)
     other = replace(given(2), headers=put_again(one, STREAM, KEY, "e2e", 1))
     ours = replace(given(3), headers=put_again(one, STREAM, KEY, "ci", 1), body=one.body)
-    log = Queue(given(1, Svc_Receiver_Proof="0"), other, ours, given(4))
-    job = Job(log, 200, 200)
+    log = FakeQueue(given(1, Svc_Receiver_Proof="0"), other, ours, given(4))
+    job = FakeJob(log, 200, 200)
     said = dict(await job.run(lambda: len(log.said) == 4))
     assert said.pop(1) == "+TERM Its Svc-Receiver-Proof was not made with the log's key."
     assert said == {2: "+ACK", 3: "+ACK", 4: "+ACK"}
     assert job.got == [("evt_2", 1), ("evt_4", 0)]
-    log = Queue(given(1, 3))
-    wrong = Job(log, secret=WRONG)
+    log = FakeQueue(given(1, 3))
+    wrong = FakeJob(log, secret=WRONG)
     assert await wrong.run(lambda: log.said) == [(1, nak(4))]
     assert [one.reason for one in wrong.told] == ["signature_mismatch"]
 
@@ -151,8 +153,8 @@ async def test_a_job_takes_nothing_while_its_target_is_away(
     monkeypatch.setattr(group, "BACK_SECONDS", (0.05,))
     monkeypatch.setattr(group, "_PROBE_SECONDS", 0.002)
     monkeypatch.setattr(group, "back_after", lambda _: b"-NAK")
-    log = Queue(given(1), given(2), given(3))
-    job = Job(log, 503, None, 200)
+    log = FakeQueue(given(1), given(2), given(3))
+    job = FakeJob(log, 503, None, 200)
     await job.source.start()
     await job.until(lambda: job.got)
     job.is_open = False
