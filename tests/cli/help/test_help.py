@@ -176,15 +176,6 @@ def test_help_of_a_command(svc: Svc) -> None:
     assert svc("help", "sandbox").out.startswith("Sandbox\n")
 
 
-def test_unknown_page_is_refused(svc: Svc) -> None:
-    """Exit 2, and the pages that there are."""
-    refused = svc("help", "nonsense", "-o", "json")
-    assert refused.code == 2
-    assert refused.out == ""
-    assert "nonsense" in refused.error["message"]
-    assert "assumptions" in refused.err
-
-
 @pytest.mark.effect_of("svc", "--help")
 def test_every_command_is_known_to_help() -> None:
     """No topic hides a command but `sandbox`, whose page leads to the command's own help."""

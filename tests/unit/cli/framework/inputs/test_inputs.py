@@ -55,27 +55,6 @@ def test_options_and_data_win_over_the_body_file() -> None:
     assert body == {"amount": 3, "shipping": {"country": "FR", "city": "Ulm"}, "note": "kept"}
 
 
-@pytest.mark.parametrize(
-    "data",
-    [
-        ["amount:=7"],
-        ["shipping[country]=FR"],
-        ['shipping:={"country":"FR"}'],
-        ["items[0][quantity]:=2"],
-        ["a=1", "a=1"],
-        ["a[b]=1", 'a:={"c":2}'],
-        ["a=1", "a[b]=2"],
-    ],
-)
-def test_a_field_that_is_given_twice_is_refused(data: list[str]) -> None:
-    """By an option and by -d, or by -d twice: one of the two would be lost in silence."""
-    items = [{"name": "A", "quantity": 1}]
-    typed = {"amount": 5, "shipping": {"country": "DE"}, "items": items}
-    with pytest.raises(UsageError) as caught:
-        build(data, typed=typed)
-    assert caught.value.code == "given_twice"
-
-
 def test_what_adds_to_an_option_is_no_second_value() -> None:
     """Another field of the same object, another entry of the same list."""
     typed = {"shipping": {"country": "DE"}, "items": [{"name": "A"}]}
@@ -84,29 +63,6 @@ def test_what_adds_to_an_option_is_no_second_value() -> None:
         "shipping": {"country": "DE", "city": "Ulm"},
         "items": [{"name": "A", "quantity": 1}, {"name": "B"}],
     }
-
-
-@pytest.mark.parametrize(
-    ("data", "complaint"),
-    [
-        (["novalue"], "no '='"),
-        (["a[=1"], "not a field path"),
-        (["a[b]c=1"], "not a field path"),
-        (["a:={"], "not valid JSON at line 1"),
-        (["a:=NaN"], "NaN"),
-        (['a:={"x":1,"x":2}'], "'x' appears twice"),
-        (["items[1][name]=A"], "leaves a gap"),
-        (["a[]=1", "a[x]=2"], "not a position in a list"),
-        (["a[0]=1", "a[00]=2"], "not a position in a list"),
-    ],
-)
-def test_data_that_cannot_be_meant_is_refused(data: list[str], complaint: str) -> None:
-    """One clear line, nothing lost in silence."""
-    with pytest.raises(UsageError) as caught:
-        build(data)
-    assert complaint in caught.value.message
-    if "valid JSON" in complaint:
-        assert caught.value.hint == "Text goes with '=', JSON with ':='"
 
 
 @pytest.mark.parametrize("text", ["[1]", "{", '"x"', '{"a":1,"a":2}', "", "[" * 100_000])

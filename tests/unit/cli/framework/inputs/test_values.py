@@ -11,28 +11,6 @@ from support.running import inside
 # No service is there: whatever gets so far as to be sent ends with 8.
 NOWHERE: Final = {"SVC_BASE_URL": "http://127.0.0.1:9", "SVC_API_KEY": "sk_test_sandbox"}
 REFUND: Final = ("refunds", "create", "--payment", "pay_1")
-TWICE: Final = (
-    (*REFUND, "--amount", "5", "--amount", "5"),
-    (*REFUND, "--amount", "5", "--amount=7"),
-    (*REFUND, "--amount", "5", "-d", "amount:=7"),
-    (*REFUND, "-d", "amount:=5", "-d", "amount:=7"),
-    (*REFUND, "--metadata", "a=1", "--metadata", "a=2"),
-    (*REFUND, "--metadata", "a=1", "-d", "metadata[a]=2"),
-    (*REFUND, "--idempotency-key", "a", "--idempotency-key", "b"),
-    (*REFUND, "--profile", "a", "--profile", "b"),
-    ("orders", "create", "--item", "name=A,quantity=1,quantity=2"),
-    ("orders", "list", "--param", "status=paid", "--param", "status=cancelled"),
-    ("disputes", "update", "dp_1", "--tracking-number", "1", "--evidence", "tracking_number=2"),
-    ("batch", "refunds.create", "a.csv", "--rate", "5", "--rate", "6"),
-)
-
-
-@pytest.mark.parametrize("argv", TWICE, ids=" ".join)
-def test_a_value_that_is_given_twice_is_refused(argv: tuple[str, ...]) -> None:
-    """The last one would count, and which was meant is not for svc to say."""
-    result = inside(*argv, "--dry-run", env=NOWHERE)
-    assert (result.code, result.error["code"]) == (2, "given_twice"), result.err
-    assert "twice" in result.error["message"]
 
 
 def test_options_that_may_be_repeated_are() -> None:
