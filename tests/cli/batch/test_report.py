@@ -14,6 +14,7 @@ from support.suite.golden import hold_golden
 from svc.batch.results import ResultLine
 from svc.batch.tally import Money, Totals
 from svc.cli.batch.report import Report, questions_of, report_check
+from svc.cli.batch.workers import Progress
 from svc.delivery.hints import TypedLine
 from svc.delivery.policy import RowDecision
 from svc.errors import (
@@ -180,3 +181,44 @@ def test_each_end_of_a_batch_is_told_as_agreed() -> None:
         for total in (True, False):
             told += [f"== check {name} {total}", *check(todo, total=total)]
     hold_golden(Path(__file__).with_name("report.txt"), "\n".join(told) + "\n")
+
+
+class WatchedLine:
+    """A line of progress that is due, so wide, after so many seconds."""
+
+    def __init__(self, width: int, seconds: float) -> None:
+        self.width, self._seconds, self.shown = width, seconds, ""
+
+    def is_due(self) -> bool:
+        return True
+
+    def seconds(self) -> float:
+        return self._seconds
+
+    def show(self, *parts: str) -> None:
+        self.shown = "".join(parts)
+
+
+def test_progress_says_how_much_is_left_and_how_long_it_takes() -> None:
+    """What was done before this run counts as done, and not as fast."""
+    before = Totals(100_000, skipped=50_000, counts=Counter(invalid=9_000))
+    for width, seconds, totals, said in (
+        (
+            65,
+            1.0,
+            Totals(4, counts=Counter(done=1, refused=1)),
+            "[##   ] 2 of 4 rows  1 failed  2/s  1 s left",
+        ),
+        (200, 1.0, Totals(2, counts=Counter(done=2)), f"[{'#' * 24}] 2 of 2 rows  2/s"),
+        (60, 10.0, Totals(1_000, counts=Counter(done=9)), "9 of 1,000 rows  1/s  18 min left"),
+        (60, 10.0, Totals(1_000, counts=Counter(done=92)), "92 of 1,000 rows  9/s  99 s left"),
+        (60, 10.0, Totals(99_100, counts=Counter(done=100)), "100 of 99,100 rows  10/s  3 h left"),
+        (60, 1.0, before, "59,000 of 100,000 rows  9,000 failed  0/s"),
+        (60, 9.0, Totals(0), "0 of 0 rows  0/s"),
+    ):
+        line = WatchedLine(width, seconds)
+        progress = Progress(line)  # type: ignore[arg-type]
+        if totals is not before:
+            progress.tell(Totals(totals.rows))
+        progress.tell(totals)
+        assert line.shown == said

@@ -1,8 +1,9 @@
 """What the journal keeps of a batch's rows: of a results file, and where a row has not ended."""
 
+from svc.client.reply import Reply
 from svc.delivery.evidence import Evidence, Known, read_known, read_outcome
 from svc.delivery.journal.entry import Settled
-from svc.delivery.rows import RowEnd, RowJournal
+from svc.delivery.rows import RowEnd, RowJournal, classify_reply
 from unit.delivery.journal.asking import is_busy
 from unit.delivery.rows import BASE, REFUNDS, Desk, one_row
 
@@ -63,3 +64,26 @@ def test_a_row_that_has_not_ended_is_anothers_to_send(desk: Desk) -> None:
     RowJournal(desk.journal, REFUNDS, BASE, "json", None).settle(ends)
     assert [one.state for one in desk.kept()] == ["open", "done"]
     assert not is_busy(desk.journal, open_.intent)
+
+
+def test_what_was_carried_out_and_has_failed_is_no_row_that_is_done(desk: Desk) -> None:
+    """R117: the journal has it as done, and as failed; other rows go on."""
+    [job] = desk.record(desk.plan(100))
+    data = {"object": "refund", "id": "rf_1", "status": "failed"}
+    reply = Reply(201, (), "", data, (), "req_1", replayed=False, attempts=1, creates=True)
+    done = classify_reply(job, reply)
+    assert (done.outcome, done.error, done.stop) == ("done", None, None)
+    end = classify_reply(job, reply._replace(failure="its status is failed"))
+    assert (end.outcome, end.reply is not None, end.stop, end.is_spent) == (
+        "failed",
+        True,
+        None,
+        False,
+    )
+    assert end.settled is not None
+    assert (end.settled.outcome, end.settled.error_code) == ("done", "object_failed")
+    error = end.error
+    assert error is not None
+    assert error.message == "It was carried out, and has failed: its status is failed."
+    assert (error.code, error.outcome, error.hint) == ("object_failed", "failed", "svc get rf_1")
+    assert (error.status, error.request_id) == (201, "req_1")

@@ -382,18 +382,19 @@ def test_what_a_full_disk_had_room_for_is_given_back(
         assert 0 < log_of(path).st_size < 1024 * 1024
 
 
+@pytest.mark.parametrize(("times", "size"), [(15, 0), (16, 1024 * 1024)])
 def test_a_disk_that_is_nearly_full_is_left_to_others(
-    path: Path, clock: ManualClock, monkeypatch: pytest.MonkeyPatch
+    path: Path, clock: ManualClock, monkeypatch: pytest.MonkeyPatch, times: int, size: int
 ) -> None:
     """The database, too, has to grow by what comes."""
     room = 1024 * 1024
     with Database.open(path, clock=clock) as state:
         state.rows("SELECT 1 FROM inbox")
         facts = list(os.statvfs(path))
-        facts[1], facts[4] = 4096, 15 * room // 4096  # a fragment's size, fragments for anybody
+        facts[1], facts[4] = 4096, times * room // 4096  # a fragment's size, fragments for anybody
         monkeypatch.setattr(os, "fstatvfs", lambda file: os.statvfs_result(facts))
         state.sync_by_hand(os.fdatasync, room=room)
-        assert log_of(path).st_size == 0
+        assert log_of(path).st_size == size
 
 
 def test_log_is_emptied_at_the_end(inbox: QuickInbox, path: Path) -> None:
