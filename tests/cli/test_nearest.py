@@ -90,16 +90,10 @@ def test_nonsense_is_not_guessed_at(svc: Svc) -> None:
 @pytest.mark.parametrize(
     "line",
     [
-        "orders create --limit 3",
-        "orders create --order x",
-        "orders create --since 7d",
-        "orders retrieve ord_x --curency EUR",
-        "orders list --payment ord_x",
-        "orders list --port 3",
-        "orders cancel ord_x --liv",
-        "orders cancel ord_x --yess",
-        "completion bash --install --forc",
-        "orders create --new-reqest",
+        *("orders create --limit 3", "orders create --order x", "orders create --since 7d"),
+        *("orders retrieve ord_x --curency EUR", "orders list --payment ord_x"),
+        *("orders list --port 3", "orders cancel ord_x --liv", "orders cancel ord_x --yess"),
+        *("completion bash --install --forc", "orders create --new-reqest"),
     ],
 )
 def test_what_is_no_slip_is_not_guessed_at(svc: Svc, line: str) -> None:

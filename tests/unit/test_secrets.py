@@ -64,24 +64,10 @@ def test_a_fingerprint_of_a_short_secret_shows_no_tail(secret: str, shown: str) 
 @pytest.mark.parametrize(
     "text",
     [
-        "",
-        " ",
-        "sk_test_",
-        "sk_prod_abc",
-        "sk-test-abc",
-        "SK_TEST_ABC",
-        TAIL,
-        f" sk_test_{TAIL}",
-        f"sk_test_{TAIL} ",
-        f"sk_test_{TAIL}\n\n",
-        f"sk_test_{TAIL}\r",
-        f"sk_test_{TAIL}\r\n",
-        "sk_test_ab cd",
-        "sk_test_ab\tcd",
-        "sk_test_ab\0cd",
-        "sk_test_äöü",
-        "sk_test_ab\u200bcd",
-        "sk_test_" + "a" * 600,
+        *("", " ", "sk_test_", "sk_prod_abc", "sk-test-abc", "SK_TEST_ABC", TAIL),
+        *(f" sk_test_{TAIL}", f"sk_test_{TAIL} ", f"sk_test_{TAIL}\n\n", f"sk_test_{TAIL}\r"),
+        *(f"sk_test_{TAIL}\r\n", "sk_test_ab cd", "sk_test_ab\tcd", "sk_test_ab\0cd"),
+        *("sk_test_äöü", "sk_test_ab\u200bcd", "sk_test_" + "a" * 600),
     ],
 )
 def test_what_is_no_key_is_refused_without_being_shown(text: str) -> None:

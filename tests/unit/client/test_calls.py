@@ -167,22 +167,10 @@ def test_an_unknown_prefix_names_the_known_ones(identifier: str) -> None:
 @pytest.mark.parametrize(
     "path",
     [
-        "orders",
-        "/orders",
-        "/v1",
-        "/v1/",
-        "/v1/../admin",
-        "/v1/orders/./x",
-        "/v1//orders",
-        "/v1/orders/%2e%2e",
-        "/v1/orders\\x",
-        "/v1/orders/a b",
-        "/v2/orders",
-        "/_sandbox/reset",
-        "https://evil.example/v1/orders",
-        "//evil.example/v1/orders",
-        "/v1/orders#x",
-        "/v1/\r\nHost: x",
+        *("orders", "/orders", "/v1", "/v1/", "/v1/../admin", "/v1/orders/./x", "/v1//orders"),
+        *("/v1/orders/%2e%2e", "/v1/orders\\x", "/v1/orders/a b", "/v2/orders"),
+        *("/_sandbox/reset", "https://evil.example/v1/orders", "//evil.example/v1/orders"),
+        *("/v1/orders#x", "/v1/\r\nHost: x"),
     ],
 )
 def test_a_raw_path_cannot_leave_the_api(path: str) -> None:

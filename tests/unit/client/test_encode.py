@@ -42,15 +42,8 @@ def test_form_bodies_have_the_stated_syntax(body: dict[str, Any], text: str) -> 
 @pytest.mark.parametrize(
     "body",
     [
-        {"items": []},
-        {"shipping": {}},
-        {"a": {"b": []}},
-        {"a[b]": "x"},
-        {"": "x"},
-        {"a": {"": "x"}},
-        {"x": float("nan")},
-        {"x": object()},
-        {"x": "\ud800"},
+        *({"items": []}, {"shipping": {}}, {"a": {"b": []}}, {"a[b]": "x"}, {"": "x"}),
+        *({"a": {"": "x"}}, {"x": float("nan")}, {"x": object()}, {"x": "\ud800"}),
     ],
 )
 def test_what_a_form_cannot_say_is_refused(body: dict[str, Any]) -> None:

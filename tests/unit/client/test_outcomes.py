@@ -124,15 +124,9 @@ def test_a_call_ends_with_the_right_outcome(
 @pytest.mark.parametrize(
     ("results", "attempts"),
     [
-        ([OK], 1),
-        ([REFUSED, OK], 2),
-        ([RESET, OK], 2),
-        ([refusal(429), OK], 2),
-        ([refusal(500), OK], 2),
-        ([refusal(502), refusal(503), refusal(504), OK], 4),
-        ([BUSY, OK], 2),
-        ([reply(200, b"<html>"), OK], 2),
-        ([TLS_CUT, RESET, TIMEOUT, OK], 4),
+        *(([OK], 1), ([REFUSED, OK], 2), ([RESET, OK], 2), ([refusal(429), OK], 2)),
+        *(([refusal(500), OK], 2), ([refusal(502), refusal(503), refusal(504), OK], 4)),
+        *(([BUSY, OK], 2), ([reply(200, b"<html>"), OK], 2), ([TLS_CUT, RESET, TIMEOUT, OK], 4)),
     ],
 )
 def test_a_passing_fault_ends_well(

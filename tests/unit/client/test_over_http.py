@@ -33,12 +33,8 @@ def control(sandbox: "Sandbox") -> Iterator[SandboxClient]:
 @pytest.mark.parametrize(
     "effect",
     [
-        {"connection": "close"},
-        {"connection": "reset"},
-        {"connection": "truncate"},
-        {"connection": "garbage"},
-        {"status": 500},
-        {"status": 503},
+        *({"connection": "close"}, {"connection": "reset"}, {"connection": "truncate"}),
+        *({"connection": "garbage"}, {"status": 500}, {"status": 503}),
     ],
     ids=lambda effect: str(*effect.values()),
 )

@@ -92,19 +92,11 @@ def test_no_other_status_is_tried_again() -> None:
 @pytest.mark.parametrize(
     ("meaning", "retried"),
     [
-        (Meaning.DONE, False),
-        (Meaning.REFUSED, False),
-        (Meaning.LIMITED, True),
-        (Meaning.BUSY, True),
-        (Meaning.FAILING, True),
-        (Meaning.BROKEN, False),
-        (Meaning.REPEATED, False),
-        (Meaning.REDIRECT, False),
-        (Meaning.UNREADABLE, True),
-        (Meaning.OVERSIZED, False),
-        (Meaning.UNREACHED, True),
-        (Meaning.UNTRUSTED, False),
-        (Meaning.LOST, True),
+        *((Meaning.DONE, False), (Meaning.REFUSED, False), (Meaning.LIMITED, True)),
+        *((Meaning.BUSY, True), (Meaning.FAILING, True), (Meaning.BROKEN, False)),
+        *((Meaning.REPEATED, False), (Meaning.REDIRECT, False), (Meaning.UNREADABLE, True)),
+        *((Meaning.OVERSIZED, False), (Meaning.UNREACHED, True)),
+        *((Meaning.UNTRUSTED, False), (Meaning.LOST, True)),
     ],
 )
 def test_only_what_may_pass_is_tried_again(meaning: Meaning, retried: bool) -> None:

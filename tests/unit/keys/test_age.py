@@ -24,13 +24,8 @@ def held(days: float | None, **more: object) -> SecretRecord:
 @pytest.mark.parametrize(
     ("days", "status"),
     [
-        (-3, "ok"),
-        (0, "ok"),
-        (75.9, "ok"),
-        (76, "due"),
-        (89.9, "due"),
-        (90, "overdue"),
-        (None, "unknown"),
+        *((-3, "ok"), (0, "ok"), (75.9, "ok"), (76, "due"), (89.9, "due")),
+        *((90, "overdue"), (None, "unknown")),
     ],
 )
 def test_a_key_is_judged_by_its_age(days: float | None, status: str) -> None:

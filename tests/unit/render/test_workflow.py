@@ -23,15 +23,8 @@ def runner_reads(text: str) -> list[str]:
 @pytest.mark.parametrize(
     "text",
     [
-        "::stop-commands::x",
-        "ok\n::add-mask::a",
-        "  \t::warning::",
-        "\u00a0::x",
-        "\u3000\u2003::x",
-        "a\r::x",
-        "a ##[add-mask]b",
-        "##[stop-commands]t",
-        "\n\n::x",
+        *("::stop-commands::x", "ok\n::add-mask::a", "  \t::warning::", "\u00a0::x"),
+        *("\u3000\u2003::x", "a\r::x", "a ##[add-mask]b", "##[stop-commands]t", "\n\n::x"),
     ],
 )
 def test_a_command_becomes_text(text: str) -> None:

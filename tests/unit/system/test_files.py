@@ -72,13 +72,9 @@ def test_content_alone_is_synced_where_the_system_can(
 @pytest.mark.parametrize(
     ("number", "word"),
     [
-        (errno.ENOSPC, "Free some space"),
-        (errno.EMFILE, "ulimit -n"),
-        (errno.ENFILE, "try again later"),
-        (errno.EACCES, "writable for this user"),
-        (errno.EROFS, "Make it writable."),
-        (errno.EIO, None),
-        (None, None),
+        *((errno.ENOSPC, "Free some space"), (errno.EMFILE, "ulimit -n")),
+        *((errno.ENFILE, "try again later"), (errno.EACCES, "writable for this user")),
+        *((errno.EROFS, "Make it writable."), (errno.EIO, None), (None, None)),
     ],
 )
 def test_what_can_be_done_about_a_disk_is_advised(number: int | None, word: str | None) -> None:

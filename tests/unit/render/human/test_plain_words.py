@@ -85,12 +85,9 @@ def test_setting_without_a_value_is_shown(printed: Any) -> None:
 @pytest.mark.parametrize(
     ("key", "label"),
     [
-        ("ca_bundle", "CA bundle"),
-        ("base_url", "Base URL"),
-        ("key_age_days", "Key age (days)"),
-        ("seconds", "Seconds"),
-        ("pid", "PID"),
-        ("api_version", "API version"),
+        *(("ca_bundle", "CA bundle"), ("base_url", "Base URL")),
+        *(("key_age_days", "Key age (days)"), ("seconds", "Seconds")),
+        *(("pid", "PID"), ("api_version", "API version")),
     ],
 )
 def test_label_reads_as_words(key: str, label: str) -> None:

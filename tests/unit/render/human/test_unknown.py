@@ -260,13 +260,9 @@ def test_times_say_how_far_away_they_are(printed: Any, created: str, hint: str) 
 @pytest.mark.parametrize(
     ("word", "code"),
     [
-        ("paid", "32"),
-        ("failed", "1;31"),
-        ("needs_response", "1;35"),
-        ("dispute.opened", "1;35"),
-        ("processing", "36"),
-        ("cancelled", "2"),
-        ("never_seen", None),
+        *(("paid", "32"), ("failed", "1;31"), ("needs_response", "1;35")),
+        *(("dispute.opened", "1;35"), ("processing", "36")),
+        *(("cancelled", "2"), ("never_seen", None)),
     ],
 )
 def test_status_is_coloured_by_its_meaning(printed: Any, word: str, code: str | None) -> None:
