@@ -43,11 +43,9 @@ class Printer:
 
     def stream(self, objects: Objects) -> None:
         """Prints objects as they arrive."""
-        raise NotImplementedError
 
     def value(self, data: object) -> None:
         """Prints parsed JSON of any shape."""
-        raise NotImplementedError
 
 
 def chunks(objects: Iterator[tuple[str, object]]) -> Iterator[list[object]]:

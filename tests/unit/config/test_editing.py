@@ -338,3 +338,32 @@ def test_a_change_changes_one_value_only(
     assert tomllib.loads(after) == expected
     for comment in comments:
         assert comment.strip() in after
+
+
+TOP = "active_profile, output, color, max_time, cache, keyring_backends, profiles.NAME.FIELD"
+GROUPS = "refunds payouts captures disputes".split()
+PART = ", ".join(f"{{0}}{mode}{group}" for mode in ("", "test.", "live.") for group in GROUPS)
+FIELDS = "base_url api_version auth sandbox proxy ca_bundle key_command".split()
+
+
+@pytest.mark.parametrize(
+    ("name", "near", "known"),
+    [
+        *(("colour", " Did you mean 'color'?", TOP), ("x", "", TOP), ("", "", TOP)),
+        *(("output.x", " Did you mean 'output'?", TOP), ("profiles.shop", "", TOP)),
+        ("profiles", " Did you mean 'profiles.NAME.FIELD'?", TOP),
+        ("profiles.shop.auth.x", "", TOP),
+        ("profiles.s.limits", "", ", ".join(f"profiles.s.{one}" for one in FIELDS)),
+        ("limits.refund", " Did you mean 'limits.refunds'?", PART.format("limits.")),
+        ("profiles.s.limits.live.x", "", PART.format("profiles.s.limits.")),
+    ],
+)
+def test_an_unknown_name_is_answered_with_all_that_there_are(
+    name: str, near: str, known: str
+) -> None:
+    """As each is typed: of the file, of a profile, or of a table of limits."""
+    with pytest.raises(ConfigError) as refused:
+        editing.parse_value(name, "1")
+    known += ", limits.refunds" if known is TOP else ""
+    assert refused.value.message == f"NAME is {name!r}.{near} Use one of: {known}."
+    assert (refused.value.code, refused.value.param) == ("setting_unknown", "NAME")

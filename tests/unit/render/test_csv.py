@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from support.suite.drawing import examples
 from support.suite.shapes import SHAPES
-from svc.errors import PartlyDone
+from svc.errors import LocalError, PartlyDone
 from svc.render.csv_format import Csv, cell, columns_of, restore, row
 from svc.render.dump import dump
 from svc.render.output import Output
@@ -307,3 +307,33 @@ def test_null_and_object_under_one_name_share_the_columns(printed: Any) -> None:
 def test_empty_list_has_a_head_only_where_the_columns_are_known(printed: Any) -> None:
     """With --fields an empty export still has its head."""
     assert printed("csv", fields=("id", "amount")).stream([]) == "id,amount\r\n"
+
+
+@pytest.mark.parametrize(
+    ("changed", "cells"),
+    [
+        ({"amount": 1234, "currency": "EUR"}, "12.34,1.00,"),
+        ({"amount": 1234, "currency": "JPY"}, "1234,100,"),
+        ({"amount": None, "currency": "KWD"}, ",0.100,"),
+        ({"amount": 1.5, "currency": "EUR", "novel": 7}, "1.5,1.00,7"),
+        ({"object": "novel", "amount": 1234}, "1234,100,"),
+    ],
+)
+def test_amounts_have_the_decimals_of_their_currency(
+    printed: Any, samples: Any, changed: dict[str, Any], cells: str
+) -> None:
+    """Of items as well, whose currency is the order's; what is no amount stays."""
+    order = samples["order"] | {"items": [{"unit_amount": 100}]} | changed
+    names = ("amount", "items[0][unit_amount]", "novel")
+    for how in ("stream", "value"):
+        output = printed("csv", fields=names, decimals=True)
+        assert getattr(output, how)([order]).splitlines()[1] == cells
+
+
+def test_an_amount_whose_decimals_are_not_known_is_not_guessed_at(
+    printed: Any, samples: Any
+) -> None:
+    """It would be off by a hundred; in minor units it can be written."""
+    with pytest.raises(LocalError, match="amount is in 'XXX', whose") as refused:
+        printed("csv", decimals=True).stream([samples["refund"] | {"currency": "XXX"}])
+    assert (refused.value.code, refused.value.param) == ("currency_unknown", "decimals")

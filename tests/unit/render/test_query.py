@@ -9,6 +9,7 @@ import pytest
 
 from svc.errors import LocalError, UsageError
 from svc.inputs import Format
+from svc.render.query import Condition
 
 pytestmark = pytest.mark.smoke
 
@@ -141,3 +142,19 @@ def test_bad_field_path_is_found_before_anything_is_sent(printed: Any, form: For
     """--fields is checked when the output is made."""
     with pytest.raises(UsageError, match="fields"):
         printed(form, fields=("a]b",))
+
+
+@pytest.mark.parametrize(
+    ("expression", "body", "met"),
+    [
+        *(("a > `1`", b'{"a": 2}', True), ("a > `1`", b'{"a": 1}', False), ("a", b"{}", False)),
+        *(("a", b'{"a": 0}', True), ("a", b'{"a": ""}', False), ("a", b'{"a": []}', False)),
+        *(("a", b'{"a": {}}', False), ("a", b'{"a": false}', False), ("a", b'{"a": "x"}', True)),
+        *(("length(a)", b'{"a": 1}', False), ("a", b"no JSON", False), ("a", b"\xff", False)),
+    ],
+)
+def test_a_condition_is_met_by_what_is_true_in_its_language(
+    expression: str, body: bytes, met: bool
+) -> None:
+    """0 is true there; what does not fit, or is no JSON, does not meet it."""
+    assert Condition(expression, "--where")(body) is met

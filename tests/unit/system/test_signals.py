@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import select
 import signal
 import socket
 import threading
@@ -298,3 +299,21 @@ def test_windows_hands_a_signal_to_the_loop(monkeypatch: pytest.MonkeyPatch) -> 
         assert signal.getsignal(signal.SIGTERM) == before
     finally:
         loop.close()
+
+
+def test_windows_waits_by_select(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It has no `poll`: for one socket, for a time alone, and until a signal comes."""
+    monkeypatch.delattr(select, "poll")
+    one, other = socket.socketpair()
+    with one, other:
+        assert not signals.wait_ready(one, 0.0)
+        assert signals.wait_ready(one, None, write=True)
+        other.send(b"x")
+        assert signals.wait_ready(one, None)
+        one.recv(1)
+        before = time.monotonic()
+        signals._wait(None, 0.01, write=False)
+        assert time.monotonic() - before >= 0.01
+        for wait in (partial(signals.wait_ready, one, LONG), partial(signals.sleep, LONG)):
+            with pytest.raises(Stopped):
+                stopped_in(wait)

@@ -36,6 +36,7 @@ def test_what_was_added_is_read_in_any_order(
             assert kept[number // 2] == record(number // 2)
     assert len(kept) == count
     assert list(kept) == list(map(record, range(count))) == list(kept)
+    assert kept[3:9:2] == [*map(record, range(count))][3:9:2]
     assert [kept[place] for place in range(count - 1, -1, -7)] == [
         record(place) for place in range(count - 1, -1, -7)
     ]
@@ -88,7 +89,10 @@ def test_an_index_has_each_number_under_its_digest(digests: list[str]) -> None:
     for number, digest in enumerate(digests):
         index.add(digest, number)
     for digest in {*digests, "another"}:
-        assert index.find(digest) == [n for n, one in enumerate(digests) if one == digest]
+        found = [n for n, one in enumerate(digests) if one == digest]
+        assert index.find(digest) == found
+        assert (digest in index) is bool(found)
+        assert index.find_last(digest) == (found[-1] if found else None)
 
 
 @pytest.mark.parametrize("first", [0, 1])
