@@ -188,28 +188,6 @@ def test_a_key_of_the_environment_is_as_old_as_is_said(
     assert ("--created" in told.err) is (created is None)
 
 
-@pytest.mark.parametrize(
-    ("argv", "env", "param"),
-    [
-        (("--created", "2020-01-01"), {}, "--created"),
-        (("--created", "long ago"), {"SVC_API_KEY": TEST}, "--created"),
-        pytest.param(
-            ("--created", "2020-13-01"), {"SVC_API_KEY": TEST}, "--created", marks=pytest.mark.slow
-        ),
-        (("--created", "9999-01-01"), {"SVC_API_KEY": TEST}, "--created"),
-        (("--max-age", "soon"), {}, "--max-age"),
-        (("--warn", "-1d"), {}, "--warn"),
-        (("--format", "xml"), {}, "--format"),
-    ],
-)
-def test_what_makes_no_sense_is_refused(
-    svc: Svc, argv: tuple[str, ...], env: dict[str, str], param: str
-) -> None:
-    """Exit 2, naming the option."""
-    refused = svc("keys", "remind", *argv, env=env)
-    assert (refused.code, refused.error["param"], refused.out) == (2, param, "")
-
-
 def test_nothing_held_is_no_error(svc: Svc) -> None:
     """An empty list, a calendar that calendars take, and no database made for it."""
     told = svc("keys", "remind")

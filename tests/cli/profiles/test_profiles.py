@@ -53,32 +53,17 @@ def test_no_profiles_say_how_to_make_one(svc: Svc) -> None:
 
 
 @pytest.mark.parametrize(
-    ("argv", "words"),
+    ("line", "words"),
     [
-        (["use", "nope"], "There is no profile 'nope' (known: shop)."),
-        (["remove", "nope"], "There is no profile 'nope'."),
-        (["create", "shop", "--base-url", URL], "a profile 'shop' already"),
-        (
-            ["create", "new"],
-            "svc profiles create needs --base-url. Next: svc profiles create new --base-url ",
-        ),
-        (["create", "new", "--base-url", "http://x:y@h.example"], "user name"),
-        (
-            ["create", "new", "--base-url", "http://api.example.com"],
-            "would carry API keys in clear",
-        ),
-        (["create", "a b", "--base-url", URL], "is not a profile name"),
-        (
-            ["create", "new", "--base-url", URL, "--auth", "digest"],
-            "--auth is 'digest'. Use one of: bearer, basic",
-        ),
+        ("use nope", "There is no profile 'nope' (known: shop)."),
+        (f"create shop --base-url {URL}", "a profile 'shop' already"),
     ],
 )
-def test_a_wrong_change_of_profiles_is_refused(svc: Svc, argv: list[str], words: str) -> None:
+def test_a_wrong_change_of_profiles_is_refused(svc: Svc, line: str, words: str) -> None:
     """Exit 2, and the file is as it was."""
     svc.ok("profiles", "create", "shop", "--base-url", URL)
     before = config_file().read_bytes()
-    refused = svc("profiles", *argv)
+    refused = svc("profiles", *line.split())
     assert (refused.code, refused.out) == (2, "")
     assert words in refused.error["message"]
     assert config_file().read_bytes() == before
