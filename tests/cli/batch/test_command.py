@@ -497,31 +497,6 @@ def test_the_summary_for_people(svc: Svc, sandbox: Sandbox, tmp_path: Path) -> N
     assert "\x1b" not in result.err
 
 
-@pytest.mark.parametrize("name", ["o.csv", "o.ndjson"])
-def test_a_file_with_amounts_of_both_kinds_is_sent_in_no_part(
-    svc: Svc, sandbox: Sandbox, tmp_path: Path, name: str
-) -> None:
-    """R98: a spreadsheet writes 100.00 as 100 and 99.50 as 99.5; the first would be paid as 1.00.
-
-    Amounts in yen are the same number either way.
-    """
-    order = {**ORDER, "items": [{**ORDER["items"][0], "unit_amount": 100}]}
-
-    def check(*amounts: int, currency: str = "EUR") -> Result:
-        rows: list[dict[str, Any]] = [{**order, "amount": 99.5}]
-        rows += [{**order, "currency": currency, "amount": one} for one in amounts]
-        flat = [f"{one['amount']},{one['currency']},DE,J,1,100" for one in rows]
-        head = "amount,currency,shipping[country],items[0][name],items[0][quantity]"
-        is_csv = name.endswith(".csv")
-        lines = [f"{head},items[0][unit_amount]", *flat] if is_csv else list(map(json.dumps, rows))
-        return svc("batch", "orders.create", str(write(tmp_path / name, *lines)), "--dry-run")
-
-    mixed = check(100, 200)
-    assert (mixed.code, mixed.error["code"]) == (2, "amounts_mixed")
-    assert "99.5 EUR is 9950 in minor units" in mixed.error["message"]
-    assert (check().code, check(100, currency="JPY").code) == (9, 9)
-
-
 def test_a_row_that_lacks_the_amount_which_others_have_moves_nothing(
     svc: Svc, sandbox: Sandbox, tmp_path: Path
 ) -> None:

@@ -97,6 +97,8 @@ CASES: list[tuple[str, Any]] = [
             *('{"payment":"pay_1","Amount":5}', '{"payment":"pay_1","amount":"5"}'),
             '{"payment":"pay_1","amount":5}\n{"payment":"pay_2"}',
             '{"payment":"pay_1","amount":5}\n{"payment":"pay_2","amount":9.5,"currency":"EUR"}',
+            '{"payment":"pay_1","amount":5,"currency":"JPY"}\n{"payment":"pay_2","amount":9.5}',
+            "payment,amount,currency\npay_1,99.5,EUR\npay_2,100,EUR\n",
             "payment,amount,idempotency_key\npay_1,1,a\npay_2,2,a\n",
         )
     ),

@@ -715,23 +715,6 @@ def test_what_is_refused() -> None:
     assert {code for codes in REFUSES.values() for code in codes.split()} <= {*errors.CODES}
 
 
-MANY = """
-orders.create orders.update orders.cancel orders.capture refunds.create payouts.create
-landed-cost-quotes.create disputes.update
-"""
-
-
-def test_what_a_batch_runs() -> None:
-    """Eight operations."""
-    found = [
-        f"{noun.word}.{action.verb}"
-        for noun in service.nouns()
-        for action in noun.actions
-        if action.many
-    ]
-    assert found == MANY.split()
-
-
 def test_verbs() -> None:
     """Every verb of every noun, and its permission."""
     described = {
