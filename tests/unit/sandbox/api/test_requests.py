@@ -227,6 +227,12 @@ def test_errors_can_be_nested(sandbox: AsgiSandbox) -> None:
     assert {**nested, "request_id": ""} == {**flat, "request_id": ""}
 
 
+def test_sandbox_starts_with_the_settings_that_it_is_given(make_sandbox: Any) -> None:
+    """R90: `svc sandbox start --set`; they hold from the first request on."""
+    sandbox = make_sandbox(settings={"error_envelope": "nested"})
+    assert list(sandbox.get("/v1/orders/ord_x").json) == ["error"]
+
+
 def test_type_of_an_error_follows_its_status(sandbox: AsgiSandbox) -> None:
     """The specification names the field and none of its values."""
     order: dict[str, Any] = {"json": sandbox.order_params, "idem": "k"}

@@ -186,6 +186,7 @@ def test_document_says_of_each_operation_what_is_agreed() -> None:
     }
     told = [f"{name} {json.dumps(outline(part))}" for name, part in parts.items()]
     told += [f"{name} {json.dumps(one)}" for name, one in components["schemas"].items()]
+    told += [f"{one.id} refuses {' '.join(sorted(refusals_of(one)))}" for one in OPERATIONS]
     for name in [name for name in parts if name.endswith(" post")]:
         body = parts[name]["requestBody"]["content"]["application/json"]["schema"]
         told.append(f"{name} takes {json.dumps(body)}")

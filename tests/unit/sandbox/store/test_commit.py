@@ -201,6 +201,7 @@ async def test_failed_calls_leave_the_file_as_if_they_had_never_been(lab: Lab) -
 
     def looks_and_fails(tx: Transaction) -> None:
         tx.balance("EUR")
+        tx.new_id("ord_")  # which the next call has in its place
         raise ValueError("no")
 
     async def left_by(*calls: Callable[[Transaction], None]) -> object:

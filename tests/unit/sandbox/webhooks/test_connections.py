@@ -12,7 +12,15 @@ import pytest
 
 from support.servers.certificates import Authority
 from svc.sandbox.webhooks.sender import HttpSender, Outgoing, ReceiverReply
-from unit.sandbox.lab import Lab, ScriptedReceiver, after, answer_with, serving
+from unit.sandbox.lab import (
+    Lab,
+    ScriptedReceiver,
+    add_endpoint,
+    after,
+    answer_with,
+    emit_paid,
+    serving,
+)
 
 BODY = b'{"id":"evt_1"}'
 HEADERS = (("Content-Type", "application/json"),)
@@ -197,6 +205,21 @@ async def test_attempt_that_is_cut_short_ends_its_connection(
         assert (await sender.send(outgoing)).code == 200
         await sender.close()
     assert [arrival.connection for arrival in receiver.arrivals] == [1, 2]
+
+
+async def test_stop_ends_the_connections_that_are_kept(
+    lab: Lab, receiver: ScriptedReceiver
+) -> None:
+    """No receiver goes on waiting for a sandbox that is gone."""
+    sender = HttpSender(5)
+    async with receiver.listening():
+        async with lab.running(sender=sender) as engine:
+            await engine.run("test", add_endpoint(receiver.url))
+            await engine.run("test", emit_paid)
+            await engine.runner.advance(until="idle")
+            ((_, kept),) = sender._transport._kept
+            assert kept.usable
+        assert not kept.usable
 
 
 async def test_room_of_who_was_cut_short_is_the_next_ones(
