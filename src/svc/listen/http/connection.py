@@ -172,11 +172,8 @@ class TargetConnection:
 
     def _wind(self) -> None:
         """Keeps one timer for many exchanges: it looks again when it rings before the deadline."""
-        if self._timer is not None:
-            if self._timer.when() <= self._deadline:
-                return
-            self._timer.cancel()
-        self._timer = self._loop.call_at(self._deadline, own(self._wake))
+        if self._timer is None or self._timer.when() > self._deadline:
+            self._timer = self._loop.call_at(self._deadline, own(self._wake))
 
     def _wake(self) -> None:
         self._timer = None

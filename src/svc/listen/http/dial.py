@@ -209,5 +209,5 @@ def _words(error: OSError) -> str:
         why = error.verify_message.lower()
         return f"its certificate is not trusted ({why}): --ca-bundle FILE, or --insecure-target"
     if isinstance(error, ssl.SSLError):
-        return f"TLS failed: {error.reason or error}".lower()
+        return f"TLS failed: {(error.reason or str(error)).lower().replace('_', ' ')}"
     return system_words(error)

@@ -156,18 +156,17 @@ class ForwardLedger:
 
     def note(self, tx: Tx, batch: Batch) -> None:
         """Records how attempts ended, and the consequences for events and their objects."""
-        batch.ended.clear()
-        batch.freed.clear()
-        batch.hastening.clear()
         for attempts in chunks(batch.attempts, 4 * ROWS):
             self._note_attempts(tx, attempts)
         closed = [one for one in batch.attempts if one.verdict in ("done", "failed", "returned")]
+        freed: set[str] = set()
         if self._ordered:
             for one in closed:
                 if _free_next(tx, self.number(tx, one.target), one.seq):
-                    batch.freed.add(one.target)
-        batch.ended += self._list_ended(tx, closed)
-        batch.hastening = [url for url in batch.well if self._hasten(tx, url, batch.freed)]
+                    freed.add(one.target)
+        batch.ended = self._list_ended(tx, closed)
+        batch.hastening = [url for url in batch.well if self._hasten(tx, url, freed)]
+        batch.freed = freed
         for rest in batch.rests:
             since = rest.since if rest.why is not None else None
             tx.execute(_REST, (rest.why, since, rest.last, self.number(tx, rest.target)))

@@ -3,7 +3,6 @@
 import asyncio
 import select
 import socket
-import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
@@ -70,32 +69,6 @@ def test_request_that_a_kept_connection_swallowed_goes_once_more_on_a_new_one(
     ]
     assert target.ids == ["evt_1", "evt_2", "evt_2"]
     assert [one.header("Svc-Redelivered") for one in target.received] == [[], [], [b"1"]]
-
-
-def test_request_that_a_new_connection_swallowed_is_a_recorded_attempt(tmp_path: Path) -> None:
-    """The target read it and closed, twice: nothing repeats unseen."""
-    with (
-        closing([OK, b"", b"", OK]) as target,
-        listening(tmp_path, target.port, forwarding=ForwardOptions(1, retry="off")) as listener,
-    ):
-        listener.send(event(1))
-        listener.forwards(1)
-        listener.send(event(2))
-        told = listener.forwards(2)
-        time.sleep(0.1)
-    assert [(one.id, one.status, one.attempt) for one in told][1:] == [("evt_2", None, 1)]
-    assert target.ids == ["evt_1", "evt_2", "evt_2"]
-
-
-@pytest.mark.parametrize(("last", "status"), [(OK, 200), (b"", None)], ids=["taken", "closed"])
-async def test_both_requests_of_an_exchange_are_counted(last: bytes, status: int | None) -> None:
-    """R124: what comes after it says how often the target may have had the event."""
-    with closing([OK, b"", last]) as target:
-        link = Link(target.port)
-        for expected in ((200, 1), (status, 2)):
-            reply = await link.exchange(again=True)
-            assert (reply.status, reply.sent) == expected
-        link.close()
 
 
 class Link:

@@ -193,6 +193,10 @@ def test_an_event_waits_for_older_ones_of_its_object(state: Database) -> None:
         [],
         [2],
     )
+    for seq, freed in ((2, {TARGET}), (3, set())):
+        last = Batch(attempts=ended([seq]))
+        inbox.store(last)
+        assert last.freed == freed
 
 
 def test_what_a_killed_run_had_open_may_have_been_sent(state: Database) -> None:
