@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from svc.cli.framework.inputs import build_body, file_reader, parse_item, without
-from svc.client.amounts import amount_option
 from svc.errors import UsageError
 
 
@@ -76,34 +75,6 @@ def test_item_reads_name_value_pairs() -> None:
     """A comma inside a name is no separator unless a field name and = follow it."""
     item = parse_item("name=Shirt, blue,hs_code=6205,quantity=2,unit_amount=1999", "EUR")
     assert item == {"name": "Shirt, blue", "hs_code": "6205", "quantity": 2, "unit_amount": 1999}
-
-
-@pytest.mark.parametrize(
-    ("text", "currency", "hint"),
-    [
-        ("4999.0", None, "--amount 4999, or --amount 499900 if 4,999.00 EUR is meant"),
-        ("129.00", "EUR", "--amount 129, or --amount 12900 if 129.00 EUR is meant"),
-        ("129,00", "EUR", "--amount 129, or --amount 12900 if 129.00 EUR is meant"),
-        ("1,5", "EUR", "1,5 EUR is --amount 150 in minor units"),
-        ("1,000", "EUR", "Amounts are whole numbers"),
-        ("12,900", "EUR", "Amounts are whole numbers"),
-        ("1,234", "KWD", "Amounts are whole numbers"),
-        ("1.000", "EUR", "Amounts are whole numbers"),
-        ("1.5", "JPY", "Amounts are whole numbers"),
-        ("12 900", "EUR", "Amounts are whole numbers"),
-        ("1_015", "EUR", "Amounts are whole numbers"),
-        ("\uff11\uff10\uff11\uff15", "EUR", "Amounts are whole numbers"),
-        ("1e3", None, "Amounts are whole numbers"),
-        ("٣", None, "Amounts are whole numbers"),
-    ],
-)
-def test_amount_with_decimals_is_refused_with_the_right_number(
-    text: str, currency: str | None, hint: str
-) -> None:
-    """A decimal point is refused with the right number in the hint."""
-    with pytest.raises(UsageError) as caught:
-        amount_option(text, "--amount", currency)
-    assert hint in str(caught.value.hint)
 
 
 def test_files_that_cannot_be_read_are_one_clear_line(tmp_path: Path) -> None:
