@@ -67,27 +67,6 @@ def test_library_pages_by_itself(client: stripe.StripeClient) -> None:
     assert len(found) == len(set(found))
 
 
-def test_library_refunds(served: Served, client: stripe.StripeClient) -> None:
-    """A partial refund, repeated under one idempotency key, happens once."""
-    payment = paid_payment(served, client)
-    assert payment.status == "captured"
-    one, two = (
-        ask(
-            client,
-            "post",
-            "/v1/refunds",
-            payment=payment.id,
-            amount=500,
-            reason="requested_by_customer",
-            idempotency_key=f"refund-{payment.id}",
-        )
-        for _ in range(2)
-    )
-    assert one.id == two.id
-    again = ask(client, "get", f"/v1/payments/{payment.id}")
-    assert again.amount_refunded == 500
-
-
 def test_library_updates_a_dispute_with_form_fields(
     served: Served, client: stripe.StripeClient
 ) -> None:

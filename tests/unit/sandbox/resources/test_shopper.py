@@ -447,13 +447,6 @@ def test_card_and_saved_card_exclude_each_other(shared: AsgiSandbox) -> None:
     assert (absent.status, absent.param) == (404, "payment_method")
 
 
-def test_manual_orders_offer_only_methods_that_can_wait(sandbox: AsgiSandbox) -> None:
-    """A debit cannot be authorised first."""
-    order = sandbox.order(capture_method="manual")
-    assert order["methods"] == ["card", "klarna", "paypal"]
-    assert sandbox.pay(order, method="sepa_debit").code == "method_not_offered"
-
-
 @pytest.mark.parametrize(
     "params",
     [{}, {"number": "4929420573595709"}, {"method": "paypal"}, {"method": "sepa_debit"}],

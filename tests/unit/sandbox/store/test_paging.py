@@ -64,14 +64,6 @@ def steps(store: Store, equals: dict[str, str], after: str | None) -> int:
     return counted
 
 
-async def test_find_returns_the_oldest_first(lab: Lab) -> None:
-    """State machines walk objects in the order in which they came to be."""
-    made = await fill(lab, 6)
-    async with lab.running() as engine:
-        found = engine.read("test", lambda tx: tx.find("order", status="paid"))
-    assert [doc["id"] for doc in found] == [made[1], made[4]]
-
-
 async def test_modes_never_see_each_other(lab: Lab) -> None:
     """A live object exists in live mode only: get, find, page, save, remove (R86)."""
     async with lab.running() as engine:

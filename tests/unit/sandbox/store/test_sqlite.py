@@ -47,20 +47,6 @@ def test_store_file_is_its_owners_alone(path: Path) -> None:
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
 
-def test_store_keeps_what_was_committed(path: Path) -> None:
-    """A reopened file holds its rows and is not new any more."""
-    store = Store.open(str(path))
-    assert store.is_new
-    store.begin()
-    store.write("INSERT INTO meta(name, value) VALUES('a', 'b')")
-    store.commit()
-    store.close()
-    again = Store.open(str(path))
-    assert not again.is_new
-    assert again.one("SELECT value FROM meta") == ("b",)
-    again.close()
-
-
 def test_store_in_memory_leaves_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """`:memory:` is a database without a file."""
     monkeypatch.chdir(tmp_path)
