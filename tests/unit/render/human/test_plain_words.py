@@ -87,7 +87,10 @@ def test_setting_without_a_value_is_shown(printed: Any) -> None:
     [
         *(("ca_bundle", "CA bundle"), ("base_url", "Base URL")),
         *(("key_age_days", "Key age (days)"), ("seconds", "Seconds")),
-        *(("pid", "PID"), ("api_version", "API version")),
+        *(("pid", "PID"), ("api_version", "API version"), ("csv_of_tls", "CSV of TLS")),
+        *(("http_or_https", "HTTP or HTTPS"), ("iban_id", "IBAN ID"), ("ip_in_utc", "IP in UTC")),
+        *(("fx_url", "FX URL"), ("hs_vat", "HS VAT"), ("json_days", "JSON (days)")),
+        *(("free_bytes", "Free (bytes)"), ("a_\x1b", "A \\u{1b}")),
     ],
 )
 def test_label_reads_as_words(key: str, label: str) -> None:

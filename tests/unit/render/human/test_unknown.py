@@ -257,19 +257,47 @@ def test_times_say_how_far_away_they_are(printed: Any, created: str, hint: str) 
     assert hint not in printed("human", 44).one(data)
 
 
-@pytest.mark.parametrize(
-    ("word", "code"),
-    [
-        *(("paid", "32"), ("failed", "1;31"), ("needs_response", "1;35")),
-        *(("dispute.opened", "1;35"), ("processing", "36")),
-        *(("cancelled", "2"), ("never_seen", None)),
-    ],
-)
-def test_status_is_coloured_by_its_meaning(printed: Any, word: str, code: str | None) -> None:
+MEANT = {
+    "32": "paid captured succeeded won enabled active guaranteed done verified order.paid",
+    "36": "requires_payment processing pending created sent authorized under_review "
+    "evidence_submitted submitted draft",
+    "1;35": "needs_response opened unknown unresolved suspended dispute.opened",
+    "1;31": "failed lost disabled refused",
+    "2": "cancelled none not_sent",
+    "": "never_seen",
+}
+
+
+@pytest.mark.parametrize("code", MEANT)
+def test_status_is_coloured_by_its_meaning(printed: Any, code: str) -> None:
     """Good, bad, waiting and needing attention differ; unknown words have no colour."""
-    out = printed("human", color=True).one({"object": "order", "status": word})
-    found = re.search(rf"\x1b\[([0-9;]+)m{re.escape(word)}", out)
-    assert (found[1] if found else None) == code
+    for word in MEANT[code].split():
+        out = printed("human", color=True).one({"object": "order", "status": word})
+        found = re.search(rf"\x1b\[([0-9;]+)m{re.escape(word)}", out)
+        assert (found[1] if found else "") == code, word
+
+
+@pytest.mark.parametrize("width", [49, 50])
+def test_findings_are_coloured_by_their_verdicts(printed: Any, width: int) -> None:
+    """Beside their names where a text has 30 columns, else below them."""
+    verdicts = {
+        "32": "ok passed",
+        "1;35": "warning advice due unknown",
+        "1;31": "failed overdue",
+        "2": "skipped sandbox",
+        "": "new_word",
+    }
+    text = "a text of thirty columns, full"
+    told = [(code, word) for code, words in verdicts.items() for word in words.split()]
+    output = printed("human", width, color=True)
+    output.output.checkup(
+        [{"status": word, "name": "the name", "detail": text, "fix": None} for _, word in told]
+    )
+    lines = output.out.splitlines()
+    for line, (code, word) in zip(lines[:: 51 - width], told, strict=True):
+        assert line.startswith(f"\x1b[{code}m{word}" if code else word)
+        assert line.endswith(f"\x1b[1mthe name\x1b[0m{f'  {text}' if width == 50 else ''}")
+    assert width == 50 or lines[1::2] == [f"  {text}"] * len(told)
 
 
 def test_no_escape_byte_without_color(printed: Any, samples: Any) -> None:
