@@ -164,9 +164,8 @@ class Pump:
     async def close(self, grace: float) -> None:
         """Waits `grace` seconds for attempts under way, then cuts them off; others stay open."""
         self._closed = True
-        for timer in (self._timer, self._resting):
-            if timer is not None:
-                timer.cancel()
+        if self._resting is not None:
+            self._resting.cancel()
         with suppress(TimeoutError):
             async with asyncio.timeout(grace):
                 while self._hand:
