@@ -19,8 +19,7 @@ from support.listening import (
     outcomes,
 )
 from svc.errors import LocalError
-from svc.listen.http.connection import TargetReply
-from svc.listen.inbox.history import InboxFilter, InboxHistory, InboxScope
+from svc.listen.inbox.history import InboxHistory, InboxScope
 from svc.listen.inbox.interfaces import Batch, InboundEvent, Position, StoreResult, TargetRest
 from svc.listen.inbox.sqlite import SqliteInbox
 from svc.state import Database, Tx
@@ -80,20 +79,6 @@ def test_copies_are_known_before_and_after_their_ids_are_listed(state: Database)
         seqs = [entry and entry.seq for entry in map(events.find, [f"evt_{number}", "evt_1"])]
         assert seqs == [2 * number, 2]
     assert 0 < state.rows("SELECT COUNT(*) AS n FROM event_ids")[0]["n"] <= 18
-
-
-def test_what_a_replay_had_taken_stays_taken(state: Database) -> None:
-    """A listener that gives an event up says nothing against another program's 2xx before it."""
-    inbox = SqliteInbox(state, "one")
-    with state.write() as tx:
-        tx.execute("UPDATE listeners SET profile = 'default', mode = 'test', origin = 'http://a'")
-    inbox.store(Batch([inbound(1), inbound(2)]))
-    archive = InboxHistory(state, InboxScope("default", "test", "http://a"))
-    sent = (TARGET, NOW, TargetReply(1.0, 200))
-    archive.note_replays(1, [sent], taken=True, pending=True)
-    inbox.store(Batch(attempts=ended([1, 2], "failed")))
-    states = {one.id: one.state for one in archive.entries(InboxFilter())}
-    assert states == {"evt_1": "forwarded", "evt_2": "failed"}
 
 
 def test_failed_events_stay_known_without_retake(state: Database) -> None:
