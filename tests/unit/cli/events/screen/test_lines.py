@@ -36,63 +36,11 @@ def test_files_keep_each_message_on_its_line() -> None:
         assert text.count("\n") == 1
 
 
-def test_forward_names_its_event_when_another_line_stands_between() -> None:
-    """Parallel forwards can be told apart."""
-    shown = lines(120)
-    shown.event(EVENT)
-    shown.event(replace(EVENT, id="evt_other"))
-    assert shown.forward(FORWARD).endswith("24 ms  evt_3kPq0aVb7cXd9eYf1gZh2iWj\n")
-    narrow = HumanLines(LineLayout(80, color=False, utc=True, tick="ok"), alone=True)
-    assert narrow.forward(FORWARD) == (
-        "14:03:22.131    200 OK  24 ms  evt_3kPq0aVb7cXd9eYf1gZh2iWj\n"
-    )
-
-
-def test_failed_forward_shows_the_answer() -> None:
-    """The first line of the target's own words about a failure, without anything that acts."""
-    failed = replace(
-        FORWARD, status=500, reply=b"\nno such order \x1b[31m \x9b \xe2\x80\xae\n<trace>"
-    )
-    shown = lines()
-    shown.event(EVENT)
-    first, second = shown.forward(failed).splitlines()
-    assert first.endswith("500 Internal Server Error  http://localhost:3000/webhooks  24 ms")
-    assert second == "                no such order \\u{1b}[31m � \\u{202e}"
-
-
 @pytest.mark.parametrize(("width", "there"), [(None, 216), (300, 216), (70, 70), (40, 40)])
 def test_a_long_answer_is_cut_to_the_room_that_there_is(width: int | None, there: int) -> None:
     """200 characters at the most; a log is no copy of the target's."""
     told = lines(width).forward(replace(FORWARD, status=500, reply=b"x" * 300)).splitlines()
     assert (len(told[-1]), told[-1].strip(" x")) == (there, "…")
-
-
-AWAY = replace(FORWARD, status=None, error="connection refused", retry_in=1.0, reply=b"")
-
-
-def test_absent_target_is_told_once() -> None:
-    """Why nothing was taken, when the next try is, and what to look at: not with every event."""
-    shown = lines(80, holds=True)
-    shown.event(EVENT)
-    assert shown.forward(AWAY) == (
-        "14:03:22.131    failed  http://localhost:3000/webhooks  connection refused\n"
-        "                Next try 14:03:23. Is your server running? Events wait for it.\n"
-    )
-    assert shown.forward(replace(AWAY, id="evt_2", retry_in=0.99)) == ""
-    later = [
-        shown.forward(replace(AWAY, time=AT + delay, retry_in=delay, attempt=2))
-        for delay in (2.0, 4.0, 8.0, 16.0, 30.0, 30.0, 30.0)
-    ]
-    assert later[0] == (
-        "14:03:24.104    still away  http://localhost:3000/webhooks  next try 14:03:26\n"
-    )
-    assert [bool(text) for text in later] == [True] * 5 + [False] * 2
-    under_way = shown.forward(replace(FORWARD, time=AT + 60, milliseconds=61_000.0))
-    assert ("200 OK" in under_way, "back" in under_way) == (True, False)
-    back = shown.forward(replace(FORWARD, time=AT + 125, attempt=9))
-    assert "200 OK" in back
-    assert "back after 2 min" in back
-    assert "running?" in shown.forward(AWAY)
 
 
 def test_the_command_that_sends_again_is_whole_at_forty_columns() -> None:

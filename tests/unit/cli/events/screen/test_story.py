@@ -44,6 +44,7 @@ EVENT = replace(records.EVENT, id="evt_1", payload=b'{"id":"evt_1"}')
 GOOD = Forwarded(AT, "evt_1", "order.paid", A, 200, 24.2, 1, None, b"ok", None)
 REFUSED = replace(GOOD, id="evt_2", status=400, reply=b"<h1>Bad Request</h1><p>no such order")
 FAILED = replace(GOOD, url=B, status=None, error="connection refused", reply=b"", retry_in=2.0)
+HARM = b"\nno such order \x1b[31m \x9b \xe2\x80\xae\n<trace>"
 RECORDS: tuple[ListenerRecord, ...] = (
     READY,
     replace(READY, targets=(A, B), pending=1, endpoint="we_1"),
@@ -62,13 +63,16 @@ RECORDS: tuple[ListenerRecord, ...] = (
     GOOD,
     REFUSED,
     REFUSED,
-    replace(REFUSED, status=500, retry_in=8.0, attempt=2, signed_anew=True, reply=b""),
+    replace(REFUSED, status=500, retry_in=8.0, attempt=2, signed_anew=True, reply=HARM),
     replace(GOOD, url="run:./handle", status=None, error="exit code 3", attempt=3),
     replace(GOOD, url="run:./handle"),
     FAILED,
     replace(FAILED, time=AT + 2, attempt=2),
     replace(FAILED, time=AT + 4, attempt=3, retry_in=3.1),
+    replace(GOOD, time=AT + 60, url=B, milliseconds=61_000.0),
     replace(GOOD, time=AT + 65, url=B, attempt=4),
+    replace(FAILED, id="evt_3"),
+    replace(FAILED, id="evt_4", retry_in=1.9),
     TargetAway(AT, B, 1, "connection refused", 29.6, None),
     TargetAway(AT, B, 1200, "it does not answer", 3600.0, 5.0),
     Rejected(AT, "signature_mismatch", "No signature fits.", 120),
