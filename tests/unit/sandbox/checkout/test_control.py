@@ -2,8 +2,6 @@
 
 from typing import Any
 
-import pytest
-
 from unit.sandbox.checkout.shop import Shop
 
 
@@ -24,17 +22,3 @@ def test_control_knows_the_modes_apart(shop: Shop) -> None:
     where = f"/orders/{order['id']}/checkout_url"
     assert shop.control("GET", where)["code"] == "resource_missing"
     assert shop.control("GET", f"{where}?mode=live")["order"] == order["id"]
-
-
-@pytest.mark.parametrize(
-    ("headers", "status"),
-    [({}, 403), ({"Svc-Sandbox": "1", "Host": "shop.example"}, 403), ({"Svc-Sandbox": "1"}, 200)],
-)
-def test_control_is_out_of_reach_of_web_pages(
-    shop: Shop, headers: dict[str, str], status: int
-) -> None:
-    """A client secret is only told to who sends the sandbox's header from this machine."""
-    order = shop.order()
-    page = shop.call("GET", f"/_sandbox/orders/{order['id']}/checkout_url", headers)
-    assert page.status == status
-    assert (order["client_secret"] in page.body) == (status == 200)

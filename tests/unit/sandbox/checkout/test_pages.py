@@ -327,6 +327,7 @@ def test_cancelled_order_asks_for_nothing(shop: Shop, path: Any) -> None:
     assert page.one("h1").text == "This order was cancelled."
     assert page.all("form") == []
     assert "Paid with" not in page.rows
+    assert "order.cancelled was sent" in page.one("aside").text
 
 
 def test_unpaid_order_has_no_last_page(shop: Shop, path: Any) -> None:

@@ -283,7 +283,7 @@ def test_key_creation_is_checked(shared: AsgiSandbox, body: Any, code: str, para
                                   "10.0.0.1", "0.0.0.0", "[::1", "localhost:x", "127.1"])  # fmt: skip
 def test_only_loopback_hosts_are_served(shared: AsgiSandbox, host: str) -> None:
     """A Host that is no loopback name or address is refused everywhere (R89)."""
-    for path in ("/v1/orders", "/_sandbox/health", "/_sandbox/keys"):
+    for path in ("/v1/orders", "/_sandbox/health", "/_sandbox/keys", "/checkout/x", "/"):
         headers = {"host": host, "svc-sandbox": "1"}
         answer = shared.call("GET", path, headers=headers)
         assert (answer.status, answer.code) == (403, "host_not_allowed")
