@@ -47,7 +47,7 @@ def open_outlet(descriptor: int) -> Outlet | None:
     try:
         if stat.S_ISSOCK(os.fstat(descriptor).st_mode):
             return _socket(descriptor)
-        flags = os.O_WRONLY | _POSIX.O_NONBLOCK | _POSIX.O_NOCTTY | _POSIX.O_CLOEXEC
+        flags = os.O_WRONLY | _POSIX.O_NONBLOCK | _POSIX.O_NOCTTY
         own = os.open(f"{_OWN}/{descriptor}", flags)
     except OSError:
         return None

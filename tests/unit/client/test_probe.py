@@ -10,7 +10,8 @@ from unit.client.bench import FakeWire
 def test_the_probe_measures_the_clock_and_sends_no_key() -> None:
     """A Date header of whole seconds is taken for their middle; R28: no Authorization."""
     served = ("date", "Sat, 21 Nov 2026 12:00:00 GMT")
-    clock = ManualClock(1795262460.5)
+    clock = ManualClock(1795262450.5)
+    clock.advance(10.0)
     wire = FakeWire(clock, RawReply(401, (served,), b"{}"))
     wire.seconds = 2.0
     reached = probe(BaseUrl.parse("https://api.example.com"), wire=wire, clock=clock, seconds=5)
