@@ -182,7 +182,7 @@ async def _open(
 ) -> OpenConnection:
     loop = asyncio.get_running_loop()
     unchecked = context is not None and context.verify_mode == ssl.CERT_NONE
-    if unchecked and not (address.is_loopback or address.is_private):
+    if unchecked and not address.is_private:  # as those of this machine are
         text = f"--insecure-target is for private addresses, and {address} is not one"
         raise CannotConnect(text, "forbidden")
     name = target.host if context else None
