@@ -4,6 +4,7 @@ import asyncio
 import hashlib
 import hmac
 import json
+import re
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
@@ -216,7 +217,7 @@ async def test_failing_endpoint_is_warned_of_then_disabled(lab: Lab) -> None:
                 found = tx.get(webhook_endpoints.KIND, doc["id"])
                 assert found is not None
                 for mail in tx.find("email"):
-                    assert mail["id"].startswith("eml_")
+                    assert re.fullmatch("eml_[0-9A-Za-z]{24}", mail["id"])
                     assert {*mail} == {
                         *("id", "object", "type", "webhook_endpoint", "subject", "body"),
                         *("created", "livemode"),
