@@ -90,6 +90,7 @@ class FakeLog:
         if most == 1:
             exact = found[:1] if "start_time" in body or found[:1] == [first] else []
             return [self._given(held[one], one, 0) for one in exact] or [_status("404")]
+        found = found[: body["batch"]]
         page = [self._given(held[b], b, a) for a, b in zip([0, *found], found, strict=False)]
         end = _status("204", **{"Nats-Last-Sequence": str(found[-1])}) if found else _status("404")
         return [*page, end]

@@ -165,3 +165,24 @@ async def test_a_job_takes_nothing_while_its_target_is_away(
     await job.source.stop_accepting()
     await job.source.close()
     assert log.said == [(1, "-NAK"), (2, "-NAK")]
+
+
+async def test_a_target_that_is_well_again_gets_as_many_at_once_as_before(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(group, "BACK_SECONDS", (0.01,))
+    log = FakeQueue(given(1))
+    job = FakeJob(log, 503, 200, None, None, lanes=2)
+    await job.source.start()
+    await job.until(lambda: job.got)
+
+    def comes_again() -> bool:  # what was asked for before goes back while the target is away
+        log.left += [] if log.left or len(job.got) == 2 else [given(2)]
+        return len(job.got) == 2
+
+    await job.until(comes_again)
+    log.left += [given(3), given(4)]
+    await job.until(lambda: len(job.got) == 4)
+    await job.source.stop_accepting()
+    await job.source.close()
+    assert [word for _, word in log.said[-2:]] == ["-NAK", "-NAK"]

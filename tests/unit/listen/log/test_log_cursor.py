@@ -27,7 +27,7 @@ REPORTS = "reader.shop.test.anna"
 
 
 class Laptop:
-    """A listener with its position; it keeps each event, or answers what `statuses` says next."""
+    """A listener with its position; it keeps each event, or answers what `statuses` says next (0: not yet)."""
 
     def __init__(self, log: FakeLog, *filters: str, position: Position | None = None) -> None:
         self.log = log
@@ -55,7 +55,8 @@ class Laptop:
         kept = self.position.seq if self.position is not None else 0
         if status == 200 and position.after in (None, kept):  # as an inbox keeps it
             self.position = position
-        asyncio.get_running_loop().call_soon(answer, status)
+        if status:
+            asyncio.get_running_loop().call_soon(answer, status)
 
     async def until(self, true: Callable[[], object]) -> None:
         async with asyncio.timeout(WAIT_SECONDS):
@@ -247,3 +248,14 @@ async def test_how_far_a_laptop_is_is_reported_on_and_on(
     reports = [body for verb, body in log.asked if verb == REPORTS]
     assert reports[-1] == (b'{"seq": 1, "time": %d}' % NOW,)
     assert (len(reports) == 2) == (most == 1)
+
+
+async def test_no_more_is_read_ahead_than_can_be_held_in_memory() -> None:
+    laptop = Laptop(log_of(*range(1, 900)))
+    laptop.statuses = [0] * 900
+    source = laptop.make()
+    await source.start()
+    await laptop.until(lambda: len(laptop.got) >= 768)  # the page that goes beyond 512
+    await asyncio.sleep(0.02)
+    await source.stop_accepting()
+    assert len(laptop.got) == 768
