@@ -273,9 +273,17 @@ def test_endpoints_are_looked_after(svc: Svc, sandbox: Sandbox) -> None:
     assert svc.ok("sandbox", "endpoints", "enable", identity)["status"] == "enabled"
     rolled = svc.ok("sandbox", "endpoints", "roll-secret", identity, "--grace", "1h")
     assert rolled["secret"] not in ("", made["secret"])
+    longest = svc.ok("sandbox", "endpoints", "roll-secret", identity)
+    assert longest["secret"] not in ("", rolled["secret"])
     assert svc.ok("sandbox", "endpoints", "delete", identity)["deleted"] is True
     assert svc.ok("sandbox", "endpoints", "list")["data"] == []
     assert svc("sandbox", "endpoints", "roll-secret", identity, "--grace", "2d").code == 2
+
+
+def test_customs_may_charge_nothing(svc: Svc, sandbox: Sandbox) -> None:
+    order = svc.ok("sandbox", "trigger", "order.paid")["created"][0]["id"]
+    assert svc.ok("sandbox", "customs", order, "--charged", "0")["id"] == order
+    assert svc("sandbox", "customs", order, "--charged", "-1").code == 2
 
 
 @pytest.mark.effect_of("sandbox settle", "--sent")
