@@ -41,13 +41,15 @@ class Cluster:
         return f"127.0.0.1:{6221 + number}" if self.trial else f"{self.hosts[number - 1]}:6222"
 
 
-def bytes_for(events_per_minute: int) -> int:
+def bytes_for(events_per_minute: int | None) -> int:
     """Returns how much a stream has to hold for seven days of so many events, in bytes."""
+    if events_per_minute is None:
+        return LEAST_BYTES
     needed = events_per_minute * EVENT_BYTES * MAX_AGE_SECONDS // 60
     return max(-(-needed // GIB) * GIB, LEAST_BYTES)
 
 
-def file_bytes_for(events_per_minute: int) -> int:
+def file_bytes_for(events_per_minute: int | None) -> int:
     """Returns how much a server has to store for it, in bytes."""
     return -(-int(bytes_for(events_per_minute) * _SPARE) // GIB) * GIB
 

@@ -261,7 +261,7 @@ def template_(
     if single and node != 1:
         raise UsageError("--single has one server.", param="--node")
     _check_hosts(name, host or (), may_be_given=not (trial or single))
-    stored = template.file_bytes_for(events_per_minute or 1)
+    stored = template.file_bytes_for(events_per_minute)
     if max_file_store is not None:
         stored = size_of(max_file_store, "--max-file-store")
     mode, hosts = session.settings.mode, tuple(host or template.EXAMPLE_HOSTS)
@@ -319,7 +319,7 @@ def create(session: Session, arguments: CreateArguments) -> None:
     for group in arguments.group or ():
         check_name(group, "--group")
     start = delivery_policy(session, starts_at(session, arguments.from_, "--from"))
-    held = template.bytes_for(arguments.events_per_minute or 1)
+    held = template.bytes_for(arguments.events_per_minute)
     if arguments.max_bytes is not None:
         held = size_of(arguments.max_bytes, "--max-bytes")
     with open_log(session, address) as connection:
