@@ -142,7 +142,8 @@ class Journal:
         Such a request was sent by another machine, or before the journal was lost. With None for
         its outcome it is unresolved.
         """
-        self._change(lambda change: change.keep_known_from_results(told))
+        if told:
+            self._change(lambda change: change.keep_known_from_results(told))
 
     def lease(
         self,
