@@ -13,16 +13,12 @@ from typing import Any
 import pytest
 
 from support.listening import TargetServer
-from support.running import Sandbox, Svc
+from support.orders import CREATE_ORDER
+from support.running import Sandbox, Svc, run_to_end
 from support.suite.patience import WAIT_SECONDS
 from svc.signature import verify
 
 pytestmark = pytest.mark.smoke
-
-ORDER = (
-    *("orders", "create", "--amount", "12900", "--currency", "EUR", "--country", "DE"),
-    *("--item", "name=Jacket,hs_code=6203.39,quantity=1,unit_amount=12900"),
-)
 
 
 @pytest.fixture
@@ -77,7 +73,7 @@ def test_order_is_paid_and_its_webhook_arrives_verified(
         "ndjson",
     )
     with listening(tmp_path, *argv) as process:
-        order = svc.ok(*ORDER)
+        order = svc.ok(*CREATE_ORDER)
         paid = svc.ok("sandbox", "pay", order["id"])
         said = records(process)
         assert process.returncode == 0
@@ -102,31 +98,6 @@ def test_order_is_paid_and_its_webhook_arrives_verified(
 
     refund = svc.ok("refunds", "create", "--payment", paid["payment"]["id"], "--amount", "4999")
     assert refund["amount"] == 4999
-
-
-def test_same_listener_again_uses_the_same_endpoint(
-    svc: Svc, sandbox: Sandbox, target: TargetServer, tmp_path: Path
-) -> None:
-    """An endpoint is registered once for each profile, mode, URL and event list, then reused."""
-    for run in range(2):
-        folder = tmp_path / str(run)
-        folder.mkdir()
-        with listening(folder, "--forward-to", f"http://127.0.0.1:{target.port}/webhooks"):
-            pass
-    assert len(sandbox.control("GET", "/webhook_endpoints")["data"]) == 1
-
-
-def test_until_not_reached_is_exit_11(svc: Svc, sandbox: Sandbox, target: TargetServer) -> None:
-    """A script learns that the awaited event did not come."""
-    argv = (
-        "--forward-to",
-        f"http://127.0.0.1:{target.port}/webhooks",
-        "--until",
-        "order.paid",
-        "--timeout",
-        "1",
-    )
-    assert svc("events", "listen", *argv).code == 11
 
 
 def test_unverified_delivery_is_refused_and_never_forwarded(
@@ -163,13 +134,7 @@ def test_quickstart_tells_its_steps_beside_a_result_for_programs(tmp_path: Path)
     program = tmp_path / "bin" / "svc"
     program.parent.mkdir()
     program.symlink_to(Path(sys.executable).parent / "svc")
-    done = subprocess.run(
-        [program, "quickstart"],
-        env={**os.environ, "PATH": "/usr/bin:/bin"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = run_to_end([program, "quickstart"], env={**os.environ, "PATH": "/usr/bin:/bin"})
     assert done.returncode == 0, done.stderr
     told = json.loads(done.stdout)
     assert (told["verified"], told["forwarded"]) == (True, True)

@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 from support.batches import (
-    HEAD,
     beside,
     drop_a_tenth,
     dropped,
@@ -29,7 +28,6 @@ from support.suite.patience import WAIT_SECONDS, patient
 
 KILLED = -9
 LONG = os.environ.get("SVC_TEST_LONG") == "1"
-ROWS = 10_000 if LONG else 1_500  # of the slow run
 
 
 def wait_for_lines(path: Path, count: int) -> None:
@@ -73,24 +71,6 @@ def test_three_kills_and_dropped_answers_make_exactly_as_many_orders(
     assert [line["row"] for line in lines] == list(range(1, 301))
     assert {line["id"] for line in lines} == {order["id"] for order in made(svc)}
     assert svc.ok("requests", "list", "--unresolved") == []
-
-
-@pytest.mark.slow(seconds=ROWS // 120)
-def test_thousands_of_rows_three_kills_and_a_tenth_dropped(
-    svc: Svc, sandbox: Sandbox, tmp_path: Path
-) -> None:
-    """The same with 3,000 rows, and with the 10,000 of a proof: exactly so many objects."""
-    path = orders_file(tmp_path, range(ROWS))
-    drop_a_tenth(sandbox, ROWS)
-    for hundredths in (15, 48, 83):
-        kill_at(svc, path, ROWS * hundredths // 100, "--concurrency", "64")
-    process = svc.begin("batch", "orders.create", str(path), "--concurrency", "64", "-o", "json")
-    out, err = process.communicate(timeout=300)
-    assert process.returncode == 0, err
-    assert f'"rows": {ROWS}' in out
-    assert dropped(sandbox) >= ROWS * 9 // 100
-    assert refs(svc) == sorted(f"A-{number}" for number in range(ROWS))
-    assert outcomes_of(path) == ["done"] * ROWS
 
 
 @pytest.mark.parametrize(
@@ -150,87 +130,6 @@ def test_one_bad_row_and_a_kill(svc: Svc, sandbox: Sandbox, tmp_path: Path, coun
     assert refs(svc) == sorted(f"A-{number}" for number in range(count))
 
 
-def test_rows_are_added_between_two_runs(svc: Svc, sandbox: Sandbox, tmp_path: Path) -> None:
-    """Above, between and below the old ones: only they are sent."""
-    path = orders_file(tmp_path, range(10))
-    svc.ok("batch", "orders.create", str(path))
-    numbers = [90, *range(5), 91, *range(5, 10), 92]
-    summary = svc.ok("batch", "orders.create", str(orders_file(tmp_path, numbers)))
-    assert (summary["done"], summary["skipped"]) == (3, 10)
-    assert refs(svc) == sorted(f"A-{number}" for number in numbers)
-    assert [line["row"] for line in results_of(path)] == list(range(1, 14))
-
-
-def test_equal_rows_are_equally_many_orders(svc: Svc, sandbox: Sandbox, tmp_path: Path) -> None:
-    """Two equal rows are two orders, and stay two."""
-    path = orders_file(tmp_path, [1, 1, 2])
-    for _ in range(2):
-        svc.ok("batch", "orders.create", str(path))
-        assert refs(svc) == ["A-1", "A-1", "A-2"]
-
-
-def test_a_copy_of_the_file_is_not_run_unasked(svc: Svc, sandbox: Sandbox, tmp_path: Path) -> None:
-    """Exit 6 and both ways on: it is the same list, or its rows are meant once more."""
-    path = orders_file(tmp_path, range(5))
-    svc.ok("batch", "orders.create", str(path))
-    copy = orders_file(tmp_path, [0, 1, 2, 3, 4, 9], "copy.csv")
-    for more in ((), ("--dry-run",)):
-        refused = svc("batch", "orders.create", str(copy), *more)
-        assert (refused.code, refused.error["code"]) == (6, "rows_repeated")
-        assert f"--import {path};" in refused.error["message"]
-    assert len(made(svc)) == 5
-
-    same = svc.ok("batch", "orders.create", str(copy), "--import", str(path))
-    assert (same["done"], same["skipped"]) == (1, 5)
-    again = svc.ok("batch", "orders.create", str(copy), "--again")
-    assert (again["done"], again["skipped"]) == (6, 0)
-    assert len(made(svc)) == 12
-    # That occasion is whole: the same words are the next one.
-    assert svc.ok("batch", "orders.create", str(copy), "--again")["done"] == 6
-
-
-def test_a_lost_journal_does_not_double_rows(svc: Svc, sandbox: Sandbox, tmp_path: Path) -> None:
-    """The results file tells; without it the same keys do, and the service repeats its answer."""
-    path = orders_file(tmp_path, range(20))
-    svc.ok("batch", "orders.create", str(path))
-    ids = [line["id"] for line in results_of(path)]
-    other = {"SVC_STATE_DIR": str(tmp_path / "other")}
-    assert svc.ok("batch", "orders.create", str(path), env=other)["skipped"] == 20
-    assert [line["id"] for line in results_of(path)] == ids
-    path.with_name(f"{path.name}.results.ndjson").unlink()
-    other = {"SVC_STATE_DIR": str(tmp_path / "third")}
-    again = svc.ok("batch", "orders.create", str(path), env=other)
-    assert (again["done"], again["replayed"], again["totals"]) == (20, 20, [])
-    assert [line["id"] for line in results_of(path)] == ids
-    assert len(made(svc)) == 20
-
-
-def test_a_key_that_is_rolled_in_the_middle(svc: Svc, sandbox: Sandbox, tmp_path: Path) -> None:
-    """401 stops the batch, exit 9; the new key carries on with the same row keys."""
-    path = orders_file(tmp_path, range(200))
-    (key,) = [
-        one
-        for one in sandbox.control("GET", "/keys")["data"]
-        if (one["type"], one["livemode"]) == ("secret", False)
-    ]
-    process = svc.begin("batch", "orders.create", str(path), "--rate", "150", "-o", "json")
-    wait_for_lines(path, 30)
-    rolled = sandbox.control("POST", f"/keys/{key['id']}/roll", {})
-    result = ended(process)
-    assert result.code == 9
-    assert result.error["code"] == "api_key_expired"
-    summary = result.json
-    assert 30 <= summary["done"] < 200
-    assert summary["done"] + summary["not_sent"] == 200
-    keys = [line["idempotency_key"] for line in results_of(path)]
-
-    new = {"SVC_API_KEY": rolled["secret"]}
-    assert svc.ok("batch", "orders.create", str(path), env=new)["skipped"] == summary["done"]
-    assert [line["idempotency_key"] for line in results_of(path)] == keys
-    found = svc("orders", "list", "--all", "-o", "id", env=new).out.split()
-    assert len(found) == 200
-
-
 def run_until_done(svc: Svc, path: Path) -> None:
     """Runs a list again while the sandbox is still at work on its rows, which says unknown."""
     until = time.monotonic() + WAIT_SECONDS
@@ -269,27 +168,6 @@ def test_a_signal_ends_it_within_a_second_and_it_goes_on_later(
     assert refs(svc) == sorted(f"A-{number}" for number in range(100))
 
 
-def test_an_interrupted_list_says_what_to_type(svc: Svc, sandbox: Sandbox, tmp_path: Path) -> None:
-    """To a person: how far it came, in counters that are not nought, and the command itself."""
-    path = orders_file(tmp_path, range(30))
-    slow = {"match": {"path": "/v1/orders"}, "skip": 10, "times": 99, "effect": {"delay_ms": 900}}
-    sandbox.control("POST", "/faults", slow)
-    process = svc.begin("batch", "orders.create", str(path), "-o", "human")
-    wait_for_lines(path, 10)
-    process.send_signal(signal.SIGTERM)
-    process.wait()
-    result = ended(process)
-    assert result.code == 143
-    last = result.err.splitlines()[-1]
-    assert last == f"To go on, done rows are skipped: svc batch orders.create {path} -o human"
-    assert "orders.create: 30 rows: 10 done, " in result.err
-    assert " 0 " not in result.err
-    # Also for the tests that come: those under way would reach the sandbox after its reset.
-    sandbox.control("DELETE", "/faults")
-    run_until_done(svc, path)
-    assert len(made(svc)) == 30
-
-
 def test_a_signal_is_heard_while_another_process_holds_the_journal(
     svc: Svc, sandbox: Sandbox, tmp_path: Path, isolated: Path
 ) -> None:
@@ -322,41 +200,3 @@ def test_two_at_once_do_not_send_twice(svc: Svc, sandbox: Sandbox, tmp_path: Pat
     assert (second.code, second.error["code"]) == (6, "batch_in_progress")
     assert ended(process).code == 0
     assert len(made(svc)) == 40
-
-
-@pytest.mark.slow
-def test_a_row_corrected_while_its_end_is_unknown_is_not_sent(
-    svc: Svc, sandbox: Sandbox, tmp_path: Path
-) -> None:
-    """Both might be done: it stops with exit 6 until the old one is settled."""
-    path = orders_file(tmp_path, range(3))
-    lost = {
-        "match": {"method": "POST", "path": "/v1/orders"},
-        "times": 99,
-        "phase": "after",
-        "effect": {"connection": "close"},
-    }
-    sandbox.control("POST", "/faults", lost)
-    result = svc("batch", "orders.create", str(path), "--concurrency", "1", "--max-time", "2")
-    assert (result.code, result.json["unknown"] > 0) == (9, True)
-    sandbox.control("DELETE", "/faults")
-
-    path.write_text("\n".join([HEAD, order_line(0, 500), order_line(1), order_line(2)]) + "\n")
-    refused = svc("batch", "orders.create", str(path))
-    assert (refused.code, refused.error["code"]) == (6, "rows_unresolved")
-    svc.ok("requests", "resume", refused.error["request"])
-    svc.ok("batch", "orders.create", str(path))
-    amounts = sorted((order["metadata"]["ref"], order["amount"]) for order in made(svc))
-    assert amounts == [("A-0", 500), ("A-0", 12900), ("A-1", 12900), ("A-2", 12900)]
-
-
-def test_a_dead_service_is_exit_8_and_nothing_is_lost(
-    svc: Svc, sandbox: Sandbox, tmp_path: Path
-) -> None:
-    """Nobody listens: every row is for the next run."""
-    path = orders_file(tmp_path, range(12))
-    result = svc("batch", "orders.create", str(path), env={"SVC_BASE_URL": "http://127.0.0.1:1"})
-    assert result.code == 8, result.err
-    assert result.json["not_sent"] == 12
-    assert outcomes_of(path) == ["not_sent"] * 12
-    assert svc.ok("batch", "orders.create", str(path), "--force")["done"] == 12

@@ -4,7 +4,6 @@ import gzip
 import json
 import os
 import resource
-import subprocess
 import sys
 import time
 from pathlib import Path
@@ -12,7 +11,7 @@ from typing import Any, Final
 
 import pytest
 
-from support.running import Result
+from support.running import Result, run_to_end
 from support.servers.misbehaving import ScriptedServer
 
 MEMORY_MAX: Final = 160_000_000
@@ -31,13 +30,7 @@ def measured(url: str, *argv: str) -> tuple[Result, int, float]:
     """What a run gave, its memory in bytes, and its seconds of processor time."""
     env = {**os.environ, "SVC_BASE_URL": url, "SVC_API_KEY": "sk_test_sandbox"}
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    done = subprocess.run(
-        [sys.executable, "-c", MEASURED, *argv],
-        env=env,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = run_to_end([sys.executable, "-c", MEASURED, *argv], env=env)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     spent = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     err, _, peak = done.stderr.rpartition("@@")

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from support.running import Sandbox
+from support.orders import CREATE_ORDER
+from support.running import Sandbox, run_to_end
 
 pytestmark = pytest.mark.smoke
 
@@ -23,10 +24,6 @@ AS_NOBODY = (
 READ_ONLY = (
     *("unshare", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc"),
     *("sh", "-euc", 'mount -o remount,bind,ro /; exec "$@"', "sh"),
-)
-ORDER = (
-    *("orders", "create", "--amount", "500", "--currency", "EUR", "--country", "DE"),
-    *("--item", "name=A,quantity=1,unit_amount=500"),
 )
 
 
@@ -48,14 +45,11 @@ def environment(**more: str) -> dict[str, str]:
 
 
 def as_nobody(*argv: str, stdin: str = "", **env: str) -> "subprocess.CompletedProcess[str]":
-    done = subprocess.run(
+    done = run_to_end(
         [*AS_NOBODY, sys.executable, "-m", "svc", *argv],
         input=stdin,
         env=environment(**env),
         cwd="/",
-        capture_output=True,
-        text=True,
-        check=False,
     )
     assert "Traceback" not in done.stderr
     assert "bug" not in done.stderr
@@ -107,7 +101,7 @@ def test_orders_are_read_without_a_home_and_made_with_a_folder_for_state(
     """Address and key come from the environment; a POST is recorded first, or not sent."""
     listed = as_nobody("orders", "list", "-o", "json", **using(sandbox))
     assert listed.returncode == 0, listed.stderr
-    refused = as_nobody(*ORDER, **using(sandbox))
+    refused = as_nobody(*CREATE_ORDER, **using(sandbox))
     assert refused.returncode == 10
     message = json.loads(refused.stderr)["error"]["message"]
     assert "HOME" in message
@@ -117,7 +111,7 @@ def test_orders_are_read_without_a_home_and_made_with_a_folder_for_state(
     volume = tmp_path / "volume"
     volume.mkdir()
     os.chown(volume, int(NOBODY), int(NOBODY))
-    made = as_nobody(*ORDER, "-o", "id", **using(sandbox), SVC_STATE_DIR=str(volume / "svc"))
+    made = as_nobody(*CREATE_ORDER, "-o", "id", **using(sandbox), SVC_STATE_DIR=str(volume / "svc"))
     assert made.returncode == 0, made.stderr
     assert made.stdout.startswith("ord_")
 
@@ -160,12 +154,9 @@ def test_sandbox_in_memory_runs_where_nothing_can_be_written(home: dict[str, str
             assert line, process.communicate()[1]
             ready = json.loads(line)
             assert (ready["profile"], ready["log"]) == (None, "")
-            found = subprocess.run(
+            found = run_to_end(
                 [sys.executable, "-m", "svc", "sandbox", "env", "--port", str(ready["port"])],
                 env=environment(SVC_STATE_DIR="/proc/none", SVC_CONFIG_DIR="/proc/none"),
-                capture_output=True,
-                text=True,
-                check=False,
             )
             assert found.returncode == 0, found.stderr
             assert f"export SVC_BASE_URL={ready['url']}\n" in found.stdout

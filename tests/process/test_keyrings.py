@@ -11,15 +11,14 @@ from typing import Any
 import pytest
 
 from support.absence import files_in
-from support.running import Sandbox, Svc
+from support.running import Sandbox, Svc, run_to_end
 from support.servers.service import StandIn
 from support.suite.patience import patient
 from svc.keys.places import KeyPlace
-from svc.keys.store import KeyStore, SigningSecrets
+from svc.keys.store import KeyStore
 
 URL = "https://api.example.com"
 KEY = "sk_test_4eC39HqLyjWDarjtT1zdp7dc"
-SECRET_SERVICE = "keyring.backends.SecretService.Keyring"
 
 
 @pytest.fixture
@@ -54,18 +53,6 @@ def test_a_keys_whole_life_in_a_real_keyring(svc: Svc, no_key: Sandbox) -> None:
     svc.ok("keys", "remove")
     assert read_from_the_keyring() is None
     assert svc("orders", "list").code == 4
-
-
-@pytest.mark.usefixtures("gnome_keyring")
-def test_signing_secrets_lie_in_a_real_keyring() -> None:
-    """One item for each endpoint, replaced and removed as keys are."""
-    store = KeyStore.of_system(os.environ, allowed=(), platform="linux", person=False)
-    secrets = SigningSecrets(store, KeyPlace(URL, "shop", "live"))
-    secrets.put("we_1", "whsec_first")
-    secrets.put("we_1", "whsec_second")
-    assert (secrets.get("we_1"), secrets.get("we_2")) == ("whsec_second", None)
-    assert secrets.remove("we_1")
-    assert secrets.get("we_1") is None
 
 
 @pytest.fixture
@@ -170,7 +157,7 @@ def test_the_real_keyrings_alt_is_never_used(
     site = tmp_path / "site"
     install = [sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--target", str(site)]
     packages = ("keyrings.alt", "jaraco.classes", "jaraco.context", "more-itertools")
-    done = subprocess.run([*install, *packages], capture_output=True, check=False, text=True)
+    done = run_to_end([*install, *packages])
     if done.returncode:
         pytest.skip(f"keyrings.alt cannot be installed here: {done.stderr.strip()[-200:]}")
     if bus == "real":

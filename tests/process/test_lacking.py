@@ -6,7 +6,6 @@ folders; an open file can be neither moved nor removed; SIGTERM ends a process a
 
 import os
 import signal
-import subprocess
 import sys
 import time
 from collections.abc import Iterator
@@ -16,14 +15,11 @@ import pytest
 
 from support.batches import orders_file, outcomes_of, refs
 from support.listeners import Listen
-from support.running import Sandbox, Svc
+from support.orders import CREATE_ORDER
+from support.running import Sandbox, Svc, run_to_end
 from support.suite.patience import until
 
 LACKING = Path(__file__).parents[1] / "support" / "lacking"
-ORDER = (
-    *("orders", "create", "--amount", "12900", "--currency", "EUR", "--country", "DE"),
-    *("--item", "name=Jacket,hs_code=6203.39,quantity=1,unit_amount=12900"),
-)
 # Ends as TerminateProcess does when the first answers are there and are not written down.
 DYING = """
 import os
@@ -63,9 +59,7 @@ def detached(svc: Svc) -> Iterator[Sandbox]:
 def test_stand_in_for_windows_lacks_what_it_says() -> None:
     """Without this the tests below would prove nothing."""
     code = "import os, signal, msvcrt; print(hasattr(os, 'geteuid'), hasattr(signal, 'SIGHUP'))"
-    done = subprocess.run(
-        [sys.executable, "-c", f"{code}\nimport fcntl"], capture_output=True, text=True, check=False
-    )
+    done = run_to_end([sys.executable, "-c", f"{code}\nimport fcntl"])
     assert done.stdout == "False False\n"
     assert "ModuleNotFoundError: import of fcntl halted" in done.stderr
 
@@ -84,7 +78,7 @@ def test_stand_in_for_windows_makes_an_order_in_its_own_sandbox(
     svc: Svc, detached: Sandbox
 ) -> None:
     """Recorded, made, found again; whoami and the doctor see nothing wrong; stop ends it."""
-    order = svc.ok(*ORDER)
+    order = svc.ok(*CREATE_ORDER)
     assert svc.ok("orders", "retrieve", order["id"])["amount"] == 12900
     [request] = svc.ok("requests", "list")
     assert (request["status"], request["object_id"]) == ("done", order["id"])
@@ -108,12 +102,7 @@ def test_stand_in_for_windows_resumes_a_killed_batch(
 ) -> None:
     """R16, R69: 20 rows, ended by force when all was sent and nothing settled: 20 orders."""
     path = orders_file(tmp_path, range(20))
-    killed = subprocess.run(
-        [sys.executable, "-c", DYING, "batch", "orders.create", str(path)],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    killed = run_to_end([sys.executable, "-c", DYING, "batch", "orders.create", str(path)])
     assert killed.returncode == 9, killed.stderr
     assert svc.ok("requests", "list", "--unresolved") != []
     summary = svc.ok("batch", "orders.create", str(path))
@@ -128,7 +117,7 @@ def test_stand_in_for_windows_listens_until_an_event(
 ) -> None:
     """R50: received, verified, kept; the listener ends by itself."""
     with listen(tmp_path, "--until", "order.paid", "--timeout", "150") as running:
-        order = svc.ok(*ORDER)
+        order = svc.ok(*CREATE_ORDER)
         svc.ok("sandbox", "pay", order["id"])
         assert running.process.wait() == 0, running.text
         [summary] = running.wait("summary")
@@ -158,7 +147,5 @@ def test_stand_in_for_windows_ends_a_listener_and_the_command_beside_it(
 
 def test_stand_in_for_windows_ends_a_tunnel_program() -> None:
     """R78: run without the leash that needs exec, and ended by force."""
-    done = subprocess.run(
-        [sys.executable, "-c", TUNNEL], capture_output=True, text=True, check=False
-    )
+    done = run_to_end([sys.executable, "-c", TUNNEL])
     assert (done.stdout, done.stderr) == ("-9 True\n", "")

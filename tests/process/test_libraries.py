@@ -1,13 +1,13 @@
 """A library that cannot serve is named at once: what was found, what is needed, how to get it."""
 
 import os
-import subprocess
 import sys
 import tomllib
 from pathlib import Path
 
 import pytest
 
+from support.running import run_to_end
 from svc.cli.framework.requirements import DISTRIBUTION, find_unmet
 
 pytestmark = pytest.mark.smoke
@@ -83,13 +83,7 @@ def test_typer_that_cannot_serve_is_named_in_one_line(broken: str, tmp_path: Pat
     (tmp_path / "typer").mkdir()
     (tmp_path / "typer" / "__init__.py").write_text(broken)
     env = {**os.environ, "PYTHONPATH": str(tmp_path)}
-    done = subprocess.run(
-        [sys.executable, "-m", "svc", "orders", "list"],
-        env=env,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = run_to_end([sys.executable, "-m", "svc", "orders", "list"], env=env)
     assert done.returncode == 10
     assert done.stdout == ""
     assert done.stderr.startswith("Error: svc cannot run with what is installed: typer 0.12.5.\n")

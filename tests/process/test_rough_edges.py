@@ -13,9 +13,8 @@ from typing import Final
 import pytest
 
 from support.clocks import ManualClock
-from support.running import Result, Sandbox, Svc
+from support.running import Result, Sandbox, Svc, run_to_end
 from support.servers.misbehaving import ScriptedServer
-from support.suite.compiling import TESTS
 from svc.cli.framework.session import Session
 from svc.cli.framework.streams import Streams
 from svc.cli.main import run
@@ -75,16 +74,6 @@ def test_what_cannot_be_meant_is_one_line(
     assert len(result.err) < 1000
 
 
-@pytest.mark.parametrize("words", [("requests", "show"), ("events", "replay")])
-def test_an_argument_of_bytes_that_are_no_text_is_told_by_its_number(
-    words: tuple[str, ...], svc: Svc
-) -> None:
-    """As a shell counts: what was typed cannot be shown."""
-    result = svc(*words, os.fsdecode(b"a\xff"), env=NOWHERE)
-    assert (result.code, result.error["code"]) == (2, "argument_invalid")
-    assert result.error["message"].startswith("Argument 3 is not UTF-8 text.")
-
-
 @pytest.mark.parametrize(
     "words",
     [
@@ -95,15 +84,6 @@ def test_an_argument_of_bytes_that_are_no_text_is_told_by_its_number(
 def test_a_number_that_no_table_holds_is_all_of_it(words: tuple[str, ...]) -> None:
     """Twenty digits are a number like any other."""
     assert program(*words, "9" * 20).code == 0
-
-
-def test_a_bad_cell_is_one_invalid_row(svc: Svc, sandbox: Sandbox, tmp_path: Path) -> None:
-    """The rows beside it are checked all the same."""
-    path = tmp_path / "a.csv"
-    path.write_text(f"payment,amount\npay_1,1.\u00b2\npay_2,{DIGITS}\npay_3,5\n")
-    result = svc("batch", "refunds.create", str(path), "--dry-run")
-    assert result.code == 9
-    assert [one["line"] for one in result.json["problems"]] == [2, 3]
 
 
 def test_links_in_a_circle_are_a_file_that_cannot_be_read(tmp_path: Path) -> None:
@@ -117,39 +97,15 @@ def test_links_in_a_circle_are_a_file_that_cannot_be_read(tmp_path: Path) -> Non
         assert "too many levels of symbolic links" in result.err
 
 
-def test_no_more_threads_is_the_systems_limit(tmp_path: Path) -> None:
-    """The system says no; that is no bug, and nothing was sent."""
-    (tmp_path / "a.csv").write_text("payment,amount\n" + "pay_1,5\n" * 3)
-    code = (
-        "import sys, threading\n"
-        'def refuse(self):\n    raise RuntimeError("can\'t start new thread")\n'
-        "threading.Thread.start = refuse\n"
-        "from svc.cli.main import main\n"
-        "sys.exit(main(sys.argv[1:]))"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", code, "batch", "refunds.create", str(tmp_path / "a.csv")],
-        env={**os.environ, **NOWHERE},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 10, done.stderr
-    assert "no more threads" in done.stderr
-
-
 def test_a_closed_stdin_is_an_empty_one(tmp_path: Path) -> None:
     """`<&-` in a shell: there are no rows to be read, and no body; nothing is sent."""
     for words, code in (
         ("batch refunds.create - --dry-run", 2),
         ("refunds create --body -", 2),
     ):
-        done = subprocess.run(
+        done = run_to_end(
             ["bash", "-c", f"exec {sys.executable} -m svc {words} <&-"],
             env={**os.environ, **NOWHERE},
-            capture_output=True,
-            text=True,
-            check=False,
             cwd=tmp_path,
         )
         assert done.returncode == code, done.stderr
@@ -179,15 +135,6 @@ def test_bytes_from_outside_are_utf_8_and_stay_as_they_are(tmp_path: Path) -> No
     assert body("--body", "-", stdin='{"x":"é"}'.encode("latin-1"))[0] == 2
 
 
-def test_a_nul_in_a_csv_is_refused(tmp_path: Path) -> None:
-    """It would end the cell for whatever reads text as C does."""
-    path = tmp_path / "a.csv"
-    path.write_bytes(b"payment,amount\npay_1,5\npay_2\0,5\n")
-    result = program("batch", "refunds.create", str(path), "--dry-run")
-    assert result.code == 2
-    assert "Line 3 of the file holds a NUL" in result.err
-
-
 def test_a_separator_in_quotes_is_part_of_a_name(tmp_path: Path) -> None:
     """`"metadata[a;b]",payment` is separated by commas."""
     path = tmp_path / "a.csv"
@@ -195,31 +142,6 @@ def test_a_separator_in_quotes_is_part_of_a_name(tmp_path: Path) -> None:
     result = program("batch", "refunds.create", str(path), "--dry-run")
     assert result.code == 0, result.err
     assert json.loads(result.out)["totals"] is not None
-
-
-def test_each_crash_of_one_second_leaves_its_report(isolated: Path) -> None:
-    """Six at once: six files, each whole and for the user alone."""
-    code = (
-        "import sys\n"
-        "import svc.cli.whoami\n"
-        "from svc.cli.framework.session import Session\n"
-        "from svc.cli.framework.streams import Streams\n"
-        "from svc.cli.framework.errors import report_bug\n"
-        "from support.clocks import ManualClock\n"
-        "import os\n"
-        "s = Session([], os.environ, Streams.of_process(), ManualClock(1700000000))\n"
-        "for number in range(6):\n"
-        "    report_bug(s, KeyError(f'crash {number}'))\n"
-    )
-    path = {**os.environ, "PYTHONPATH": str(TESTS)}
-    subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, env=path)
-    reports = sorted((isolated / "state" / "reports").iterdir())
-    assert len(reports) == 6
-    told = {
-        number for path in reports for number in range(6) if f"crash {number}" in path.read_text()
-    }
-    assert told == set(range(6))
-    assert {path.stat().st_mode & 0o777 for path in reports} == {0o600}
 
 
 def test_waiting_ends_with_the_deadline_of_the_command(server: ScriptedServer) -> None:
@@ -271,12 +193,7 @@ def test_too_many_open_files_is_what_is_said(argv: tuple[str, ...], sandbox: San
         "sys.stderr.write('@@')\n"
         "sys.exit(main(sys.argv[1:]))"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", code, *argv],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = run_to_end([sys.executable, "-c", code, *argv])
     said = done.stderr.partition("@@")[2]
     assert done.returncode == 10, done.stderr
     assert "too many open files" in said
@@ -288,12 +205,9 @@ def test_the_line_for_zsh_is_quoted(tmp_path: Path) -> None:
     """A home such as `o'neil` is no end of a string."""
     home = tmp_path / "o'neil"
     home.mkdir(mode=0o700)
-    done = subprocess.run(
+    done = run_to_end(
         [sys.executable, "-m", "svc", "completion", "zsh", "--install"],
         env={**os.environ, "HOME": str(home)},
-        capture_output=True,
-        text=True,
-        check=False,
     )
     path = json.loads(done.stdout)["line"].rpartition(" source ")[2]
     shown = subprocess.run(

@@ -17,7 +17,8 @@ import pytest
 
 from support.clocks import ManualClock
 from support.listening import NOW, SECRET, TargetServer, arrival, ended, event
-from support.running import Sandbox
+from support.orders import CREATE_ORDER
+from support.running import Sandbox, run_to_end
 from svc.listen.inbox.interfaces import Batch
 from svc.listen.inbox.sqlite import SqliteInbox
 from svc.state import Database
@@ -96,14 +97,7 @@ def run_by(
     program: str, words: list[str], env: dict[str, str] | None = None
 ) -> "subprocess.CompletedProcess[str]":
     """Runs a command by a program in which a signal comes at the worst moment."""
-    return subprocess.run(
-        [sys.executable, "-c", program, *words],
-        env=env,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    return run_to_end([sys.executable, "-c", program, *words], env=env, stdin=subprocess.DEVNULL)
 
 
 # Ctrl-C comes with the first file that is read once the program has begun.
@@ -183,12 +177,6 @@ def test_a_signal_ends_a_quickstart_that_asks_whether_its_sandbox_lives(home: Pa
     assert done.returncode == 143
 
 
-ORDER = (
-    *("orders", "create", "--amount", "100", "--currency", "EUR", "--country", "DE"),
-    *("--item", "name=Jacket,quantity=1,unit_amount=100"),
-)
-
-
 @pytest.mark.parametrize("pair", [(signal.SIGTERM, signal.SIGINT), (signal.SIGHUP, signal.SIGTERM)])
 def test_signals_that_come_together_count_as_one(
     pair: tuple[signal.Signals, signal.Signals], home: Path
@@ -232,7 +220,7 @@ def test_what_is_held_up_is_cut_off_and_says_what_was_done(sandbox: Sandbox, num
     size = fcntl.fcntl(writing, fcntl.F_SETPIPE_SZ, 4096)
     os.write(writing, bytes(size))  # full: not a byte more goes in
     process = subprocess.Popen(
-        [sys.executable, "-m", "svc", *ORDER, "-o", "json"],
+        [sys.executable, "-m", "svc", *CREATE_ORDER, "-o", "json"],
         stdin=subprocess.DEVNULL,
         stdout=writing,
         stderr=subprocess.PIPE,

@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 import svc
-from svc.errors import LocalError
-from svc.system.processes import build_own_command
+from support.running import run_to_end
 
 
 def archive(folder: Path) -> Path:
@@ -31,21 +30,9 @@ def archive(folder: Path) -> Path:
 def test_an_archive_starts_itself_again(tmp_path: Path) -> None:
     """A sandbox, a listener and the commands of a quickstart."""
     bare = Path(sys.base_prefix) / "bin" / f"python3.{sys.version_info.minor}"
-    done = subprocess.run(
+    done = run_to_end(
         [bare, "-I", archive(tmp_path), "quickstart", "-o", "json"],
         env={**os.environ, "VIRTUAL_ENV": ""},
         stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        check=False,
     )
     assert done.returncode == 0, done.stderr
-
-
-def test_one_file_says_that_it_has_no_sandbox(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It is its own Python, which takes no `-m`."""
-    monkeypatch.setattr(sys, "frozen", True, raising=False)
-    with pytest.raises(LocalError, match="cannot start a sandbox") as refused:
-        build_own_command("svc", {})
-    assert "pipx install svc-cli" in str(refused.value.hint)
-    assert refused.value.code == "no_sandbox_in_this_build"

@@ -14,6 +14,10 @@ ORDER: Final[dict[str, Any]] = {
     "shipping": {"country": "DE", "postal_code": "10115"},
     "items": [JACKET],
 }
+CREATE_ORDER: Final = (
+    *("orders", "create", "--amount", "12900", "--currency", "EUR", "--country", "DE"),
+    *("--item", "name=Jacket,hs_code=6203.39,quantity=1,unit_amount=12900"),
+)
 # What the service answers to its creation.
 NEW_ORDER: Final[dict[str, Any]] = {
     "id": "ord_3kPq0aVb7cXd9eYf1gZh2iWj",

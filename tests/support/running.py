@@ -49,6 +49,11 @@ class Result:
         return json.loads(self.err.splitlines()[-1])["error"]
 
 
+def run_to_end(command: Sequence[str | Path], **how: Any) -> "subprocess.CompletedProcess[str]":
+    """Runs a program, and keeps what it says and how it ends."""
+    return subprocess.run(command, capture_output=True, text=True, check=False, **how)
+
+
 class Svc:
     """Runs the real program in the test's environment, forked from one that is loaded already.
 

@@ -114,11 +114,6 @@ class Hook:
     headers: dict[str, str]
     body: bytes
 
-    @property
-    def signed_at(self) -> int:
-        """What its signature says of the time, which is the sandbox's (unix seconds)."""
-        return int(self.headers["svc-signature"].partition(",")[0].removeprefix("t="))
-
 
 @dataclass
 class HookReceiver:

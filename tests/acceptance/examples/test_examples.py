@@ -16,7 +16,7 @@ import pytest
 
 from acceptance.examples.test_handlers import CHECK, running
 from acceptance.examples.world import ORDER, PLACEHOLDER, ExampleWorld, real
-from support.running import Sandbox, Svc, command_tree
+from support.running import Sandbox, Svc, command_tree, run_to_end
 from support.serving import QuietHandler, serving
 from svc.signature import header_value
 
@@ -82,14 +82,11 @@ amount,currency,source_currency,destination[country],destination[account_holder_
 def shell(line: str, folder: Path, **env: str) -> "subprocess.CompletedProcess[str]":
     """Runs a line as a person does who has installed the program."""
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    return subprocess.run(
+    return run_to_end(
         ["bash", "-uc", line],
         env={**os.environ, "PATH": path, "TZ": "UTC", **env},
         cwd=folder,
         stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        check=False,
     )
 
 

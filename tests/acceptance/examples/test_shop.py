@@ -1,13 +1,14 @@
 """The pytest plugin, by the suite of a small shop that has it."""
 
 import os
-import subprocess
 import sys
 import time
 from importlib.util import find_spec, module_from_spec
 from pathlib import Path
 
 import pytest
+
+from support.running import run_to_end
 
 SHOP = Path(__file__).with_name("shop")
 
@@ -30,13 +31,10 @@ def test_a_shop_is_tested_with_the_fixtures_of_svc(tmp_path: Path) -> None:
         "-c",
         os.devnull,
     ]
-    done = subprocess.run(
+    done = run_to_end(
         [*command, *options, str(SHOP / "shop_suite.py")],
         cwd=tmp_path,
         env={name: value for name, value in os.environ.items() if name != "PYTEST_ADDOPTS"},
-        capture_output=True,
-        text=True,
-        check=False,
     )
     assert done.returncode == 0, done.stdout + done.stderr
     assert "4 passed" in done.stdout
@@ -55,13 +53,3 @@ def test_the_plugin_takes_less_than_five_milliseconds() -> None:
         pytest.PytestPluginManager().register(plugin)
         taken.append(time.thread_time() - begun)
     assert min(taken) < 0.005
-
-
-def test_a_run_that_uses_no_fixture_loads_nothing_for_them() -> None:
-    """The plugin is in every run of a person who has svc: it costs the import of one file."""
-    code = (
-        "import pytest, sys, http, json; before = set(sys.modules); import svc.pytest_plugin; "
-        "print(*sorted(set(sys.modules) - before))"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.split() == ["svc", "svc.pytest_plugin"]

@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from support.running import run_to_end
+
 EXAMPLES = Path(__file__).with_name("examples")
 SUITABLE = re.compile(r"ord_[A-Za-z0-9]+\n")
 
@@ -35,7 +37,7 @@ def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 
 def run(command: list[str], folder: Path) -> "subprocess.CompletedProcess[str]":
-    return subprocess.run(command, cwd=folder, check=False, capture_output=True, text=True)
+    return run_to_end(command, cwd=folder)
 
 
 def records(folder: Path) -> list[str]:
@@ -95,13 +97,10 @@ def as_step(step: str, folder: Path) -> "subprocess.CompletedProcess[str]":
     kept = folder / "github.env"
     kept.touch()
     values = dict(line.split("=", 1) for line in kept.read_text().splitlines())
-    return subprocess.run(
+    return run_to_end(
         ["bash", "-e", "-o", "pipefail", "-c", step],
         cwd=folder,
         env={**os.environ, "GITHUB_ENV": str(kept), **values},
-        check=False,
-        capture_output=True,
-        text=True,
     )
 
 
@@ -172,24 +171,3 @@ def test_two_jobs_on_one_machine_do_not_meet(shop: Path) -> None:
     assert len(paid) == 2
     assert all(SUITABLE.fullmatch(text) for text in paid)
     assert running() == []
-
-
-@pytest.mark.slow
-def test_script_that_means_no_sandbox_ends_before_it_sends_anything(shop: Path) -> None:
-    """With two running and none named, or none at all, `eval` of what is printed fails."""
-    script = 'set -e; eval "$(svc sandbox env)"; echo went on'
-    for _ in range(2):
-        done = run(["sh", "-c", script], shop)
-        assert done.returncode != 0
-        assert "went on" not in done.stdout
-        started = run(
-            [
-                "sh",
-                "-c",
-                "for _ in 1 2; do svc sandbox start --detach --port 0 --db :memory:; done",
-            ],
-            shop,
-        )
-        assert started.returncode == 0, started.stderr
-    assert len(running()) == 4
-    run(["svc", "sandbox", "stop", "--all"], shop)

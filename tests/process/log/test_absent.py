@@ -8,6 +8,7 @@ import sys
 import pytest
 
 from support.absence import importable
+from support.running import run_to_end
 
 LOG = "nats://127.0.0.1/shop"
 # An interpreter in which the client of NATS cannot be found, whether or not it is installed.
@@ -28,7 +29,7 @@ def run(before: str, *argv: str) -> "subprocess.CompletedProcess[str]":
     code = f"{before}\ncode = main({list(argv)!r})\n{LOADED}sys.exit(code)"
     env = {**os.environ, "SVC_BASE_URL": "http://127.0.0.1:9", "SVC_API_KEY": "sk_test_sandbox"}
     command = [sys.executable, "-c", code]
-    return subprocess.run(command, capture_output=True, text=True, check=False, env=env)
+    return run_to_end(command, env=env)
 
 
 @pytest.mark.parametrize(

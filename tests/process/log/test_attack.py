@@ -76,27 +76,6 @@ def test_no_request_of_a_member_makes_the_log_feed_itself(user: str, team: TeamC
     assert any("STREAM.DELETE" in one.upper() for one in said)
 
 
-def test_a_laptop_hears_nothing_that_is_for_another(team: TeamCommands) -> None:
-    """Not the requests, the answers or the acknowledgements of others."""
-    got: list[str] = []
-
-    async def act(client: Any) -> None:
-        async def heard(message: Any) -> None:
-            got.append(message.subject)
-
-        for subject in (">", "_INBOX_ben.>", "svc.>", "$JS.>", "LOG.>", "reader.>"):
-            await client.subscribe(subject, cb=heard)
-        await client.flush()
-        with connect(team.running, f"{team.users['admin']}\n{KEY}") as connection:
-            publish(connection, range(3))
-        with connect(team.running, f"{team.users['ben']}\n{KEY}") as connection:
-            connection.run(stream_info(connection, "test"))
-
-    said = attack(team.running, team.users["anna"], act)
-    assert got == []
-    assert len([one for one in said if "subscription" in one.lower()]) == 6
-
-
 def test_a_laptops_report_hides_nobody_elses(team: TeamCommands) -> None:
     """What it writes in its own is read as what it may be, and no more: the admin sees the others."""
     bodies = (b"x", b'{"seq": 1e400, "time": 1}', b'{"seq": 1, "time": NaN}', b"[" * 1000, b"{}")

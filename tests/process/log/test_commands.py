@@ -139,21 +139,6 @@ def test_refill_puts_in_what_the_log_would_still_have(team: TeamCommands) -> Non
     assert filled["copies"] == filled["added"] > 0
 
 
-def test_credentials_that_are_not_taken_are_named(team: TeamCommands) -> None:
-    env = {"SVC_LOG_CREDENTIALS": "anna:wrong"}
-    done = team.svc("events", "log", "status", "--from", team.url, env=env)
-    assert (done.code, done.error["code"]) == (4, "log_credentials_refused")
-    assert "wrong" not in done.err
-
-
-def test_stream_of_another_mode_or_service_is_refused(team: TeamCommands) -> None:
-    """Test and live events, and those of two services, never meet in one log."""
-    env = {**team.env("receiver"), "SVC_API_KEY": "sk_test_sandbox"}
-    receive = ("events", "receive", "--to", team.url)
-    done = team.svc(*receive, "--base-url", "http://127.0.0.1:9", env=env)
-    assert (done.code, done.error["code"]) == (2, "log_of_other_origin")
-
-
 def test_lazy_log_is_refused(
     needed: None, sandbox: Sandbox, svc: Svc, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

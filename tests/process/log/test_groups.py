@@ -9,7 +9,6 @@ import pytest
 
 from support.listening import OK, Received, TargetServer, status_line
 from support.servers.certificates import Authority, TlsServer
-from support.suite.patience import patient
 from support.team.log import connect, job, laptop, make_streams, publish, wait_for
 from support.team.servers import Servers, servers
 from svc.listen.forward.pump import ForwardOptions
@@ -42,18 +41,6 @@ def marks(*targets: TargetServer) -> set[bytes]:
 
 def _mark(one: Received) -> list[bytes]:
     return one.header("svc-redelivered")
-
-
-def test_each_event_goes_to_one_job(server: Servers, tmp_path: Path) -> None:
-    with TargetServer() as one, TargetServer() as two, connect(server) as connection:
-        with job(server, tmp_path / "a", one.port), job(server, tmp_path / "b", two.port):
-            publish(connection, range(100))
-            wait_for(lambda: len(one.received) + len(two.received) >= 100)
-            wait_for(lambda: pending(server) == (0, 0))
-        assert sorted([*one.ids, *two.ids]) == sorted(f"evt_{number}" for number in range(100))
-        assert one.ids
-        assert two.ids
-    assert marks(one, two) == set()
 
 
 def test_poison_is_put_aside_with_the_targets_answer(server: Servers, tmp_path: Path) -> None:
@@ -120,26 +107,6 @@ def test_what_comes_to_a_job_whose_target_is_away_goes_to_the_next_job(
             with TargetServer() as stays, job(server, tmp_path / "b", stays.port):
                 wait_for(lambda: {f"evt_{n}" for n in range(1, 7)} <= {*stays.ids}, 10)
         leaves.__enter__()
-
-
-def test_job_that_dies_before_its_word_leaves_the_event_to_another(
-    server: Servers, tmp_path: Path
-) -> None:
-    """Between the target's 200 and the log's hearing of it: once more, and marked."""
-    with (
-        TargetServer(lambda _: None) as silent,
-        TargetServer() as target,
-        connect(server) as connection,
-    ):
-        publish(connection, [1])
-        with job(server, tmp_path / "a", silent.port):
-            wait_for(lambda: bool(silent.received))
-        started = time.monotonic()
-        with job(server, tmp_path / "b", target.port):
-            wait_for(lambda: bool(target.received))
-        assert time.monotonic() - started < patient(10)  # what a job hands back comes at once
-    assert target.ids == ["evt_1"]
-    assert marks(target) == {b"1"}
 
 
 def test_target_that_is_away_for_a_moment_loses_nothing(server: Servers, tmp_path: Path) -> None:

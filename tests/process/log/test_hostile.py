@@ -162,15 +162,6 @@ def test_without_a_keyring_the_variable_for_a_log_is_named(
     assert "SVC_API_KEY" not in done.error["message"]
 
 
-def test_secret_that_no_run_would_use_is_not_printed(svc: Svc) -> None:
-    """Without a keyring each run makes its own; one that is printed would be of no run."""
-    service = {"SVC_BASE_URL": "https://api.example.com", "SVC_API_KEY": "sk_test_of_no_use_1"}
-    address = "nats+tls://log.example.com/shop"
-    done = svc("events", "listen", "--from", address, "--print-secret", env=service)
-    assert (done.code, done.out) == (4, "")
-    assert "--exec" in done.error["message"]
-
-
 def test_server_that_is_too_slow_for_a_user_does_not_refuse_it(tmp_path: Path) -> None:
     """Its word for a client that is late sounds like one for a stranger: it is tried again."""
     more = "authorization { timeout: 0.000001, users = [ { user: anna, password: pw } ] }\n"

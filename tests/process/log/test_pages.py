@@ -3,13 +3,13 @@
 import os
 import re
 import signal
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
 from support.listening import TargetServer, arrival, event, status_line
+from support.running import run_to_end
 from support.team.commands import TeamCommands
 from support.team.log import KEY, connect, job, wait_for
 from svc.cli.help.page import page_of, read_shell_lines
@@ -67,10 +67,7 @@ def test_the_pages_of_a_team_are_carried_out(team: TeamCommands, tmp_path: Path)
                 "receiver" if " receive " in line else "ci" if "--group ci --f" in line else "admin"
             )
             credentials = f"{team.users[user]}\n{KEY}"
-            done = subprocess.run(
-                ["bash", "-euc", as_here(line, team)], cwd=folder, capture_output=True, text=True,
-                env={**os.environ, "PATH": path, "SVC_LOG_CREDENTIALS": credentials}, check=False,
-            )  # fmt: skip
+            done = run_to_end(["bash", "-euc", as_here(line, team)], cwd=folder, env={**os.environ, "PATH": path, "SVC_LOG_CREDENTIALS": credentials})  # fmt: skip
             ended[line] = done.returncode
             expected = {128 + signal.SIGTERM} if " receive " in line else {0}
             if " doctor " in line:

@@ -291,17 +291,6 @@ def test_listener_ends_when_the_log_has_another_key(
         member.end()
 
 
-def test_events_are_the_receivers_word_where_no_secret_is_known(
-    server: Servers, tmp_path: Path
-) -> None:
-    """R128: with the receiver's proof and nothing else to check an event by."""
-    forge(server, 1, "whsec_of_somebody_else")
-    argv = listen(server.url(), "--until", "order.paid", "--timeout", "20")
-    member = ended(tmp_path / "a", *argv, secret="")
-    assert returncode(member) == 0, member.errors
-    assert [one["verified"] for one in member.told("event")] == ["by_receiver"]
-
-
 def test_doctor_warns_of_a_laptop_that_may_publish(team: TeamCommands) -> None:
     """Whoever may publish may forge; looking puts nothing into the log."""
     for user, verdict in (("anna", "ok"), ("admin", "warning")):

@@ -2,7 +2,6 @@
 
 import asyncio
 import time
-from collections.abc import Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -10,15 +9,12 @@ from typing import Any, cast
 
 import pytest
 
-from support.listening import TargetServer
 from support.servers.certificates import Authority
-from support.serving import free_ports
 from support.suite.patience import patient
 from support.team.log import (
     KEY,
     connect,
     inbound,
-    laptop,
     make_streams,
     publish,
     trust_in,
@@ -36,7 +32,6 @@ from svc.listen.log.inboxes import LogInbox
 from svc.listen.log.streams import stream_info
 
 pytestmark = pytest.mark.usefixtures("needed")
-SHOP = "SVC_shop_test"
 
 
 @pytest.mark.slow(seconds=30)
@@ -75,47 +70,6 @@ def test_without_a_majority_nothing_is_taken(tmp_path: Path) -> None:
 
             wait_for(counted, 60)
     assert held == [10]
-
-
-@pytest.mark.slow(seconds=20)
-@pytest.mark.limit(120)
-def test_a_reader_goes_on_although_the_leader_of_its_last_run_has_gone(tmp_path: Path) -> None:
-    """The log keeps nothing for it: whichever server answers, it reads from its own position."""
-    with servers(tmp_path / "log", 3) as running, TargetServer() as target:
-        make_streams(running)
-        with connect(running) as connection:
-            publish(connection, range(20))
-            with laptop(running, tmp_path / "after") as listener:
-                listener.events(20)
-            found = connection.run(stream_info(connection, "test"))
-            [node] = [one for one in running.nodes if one.name == found["cluster"]["leader"]]
-            node.kill()
-            publish_when_led(connection, range(20, 40))
-            with laptop(running, tmp_path / "after", target.port) as listener:
-                listener.until(lambda: len(target.ids) == 20)
-    assert sorted(target.ids) == sorted(f"evt_{number}" for number in range(20, 40))
-
-
-def publish_when_led(connection: LogConnection, numbers: Sequence[int]) -> None:
-    """Publishes until all are taken: a log whose leader has died takes none for a while."""
-    inbox = LogInbox(connection, "test", KEY)
-
-    def taken() -> bool:
-        kept = inbox.store(Batch([inbound(number) for number in numbers]))
-        return all(isinstance(one, StoreResult) for one in kept)
-
-    wait_for(taken, 60)
-
-
-def test_log_that_nobody_serves_is_named() -> None:
-    """In a few seconds, with the address and the reason."""
-    [port] = free_ports(1)
-    address = LogAddress.parse(f"nats://127.0.0.1:{port}/shop", "--from")
-    with (
-        pytest.raises(SvcError, match="connection refused"),
-        LogConnection(address, None, seconds=1),
-    ):
-        pass
 
 
 @pytest.mark.slow(seconds=8)

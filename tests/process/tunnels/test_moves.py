@@ -2,7 +2,6 @@
 
 import os
 import signal
-import subprocess
 import time
 from pathlib import Path
 
@@ -176,20 +175,6 @@ def test_secret_of_a_tunnel_that_has_no_address_yet_is_not_made_up(sandbox: Sand
     result = inside("events", "listen", "-o", "json", *ARGV, "--print-secret")
     assert (result.code, result.error["code"]) == (5, "no_endpoint_yet")
     assert sandbox.control("GET", "/webhook_endpoints")["data"] == []
-
-
-def test_sandbox_on_this_machine_needs_no_tunnel(
-    sandbox: Sandbox, tmp_path: Path, listen: Listen
-) -> None:
-    """With `auto` nothing is started for a sandbox on this machine, though a program is there."""
-    with listen(tmp_path) as running:
-        [ready] = running.wait("ready")
-        with subprocess.Popen(["sleep", "60"]) as seen:
-            assert seen.pid in children(os.getpid())  # a child would be seen
-            seen.kill()
-        assert children(running.process.pid) == []
-    assert ready["url"].startswith("http://127.0.0.1:")
-    assert all(one["record"] != "tunnel" for one in running.records)
 
 
 @pytest.mark.effect_of("events listen", "--tunnel")

@@ -47,27 +47,6 @@ def not_up(provider: Provider, path: str, *, limit: float = 30.0) -> str:
     return caught.value.message
 
 
-def test_cloudflared_stand_in_is_up_when_it_is_connected_and_tells_losses(tmp_path: Path) -> None:
-    """An address without a connection is none yet; a lost one is down until it is back."""
-    script = (
-        "cat $LOG >&2; sleep 0.2; touch $0.connected; cat $CONNECTED >&2\n"
-        f"sleep 0.1; cat $LOST >&2; cat $LOST >&2; sleep 0.1; cat $CONNECTED >&2; {STAY}"
-    )
-    logs = {
-        "LOG": cloudflared_log("buffalo-marco"),
-        "CONNECTED": stand_ins.CONNECTED,
-        "LOST": stand_ins.DISCONNECTED,
-    }
-    path = stand_in(tmp_path, "cloudflared", script, **logs)
-    with tunnel(Cloudflared(), path) as (_, told):
-        assert Path(f"{path}.connected").exists()
-        until(lambda: len(told) == 2)
-    assert told == [
-        Down("cloudflared is not connected: timeout: no recent network activity"),
-        Up(FIRST),
-    ]
-
-
 BANNER = "2024-01-18T06:12:24Z INF |  https://attacker.trycloudflare.com    |"
 
 
@@ -91,15 +70,6 @@ def test_cloudflared_stand_in_is_not_moved_by_a_long_line_of_a_stranger(tmp_path
         Down("cloudflared is not connected: timeout: no recent network activity"),
         Up(FIRST),
     ]
-
-
-def test_stand_in_without_an_address_is_given_up_and_ended(tmp_path: Path) -> None:
-    """What has no address in the time limit is an error with its last line, and ends."""
-    script = f"echo $$ > $0.pid; cat $LOG >&2; {STAY}"
-    path = stand_in(tmp_path, "cloudflared", script, LOG=cloudflared_log("buffalo-marco"))
-    message = not_up(Cloudflared(), path, limit=0.4)
-    assert "no address within 0 s: Starting metrics server" in message
-    assert not is_alive(int(Path(f"{path}.pid").read_text()))
 
 
 def test_stubborn_stand_in_and_its_helper_end_with_us(tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ from process.tunnels.server import (
 from support.launching import launch_options
 from support.listeners import Listen, Pay, Running
 from support.listening import TargetServer
-from support.running import Sandbox, Svc, inside
+from support.running import Sandbox, Svc
 from support.serving import answers
 from support.suite.patience import patient
 from svc.clock import SystemClock
@@ -103,21 +103,6 @@ def test_events_come_through_ssh_and_again_after_the_connection_was_cut(
     assert all(one["verified"] for one in events)
     assert any(order.encode() in one.body for one in target.received)
     assert until(lambda: not answers(server.remote)) < patient(1)  # nothing leads here any more
-
-
-def test_restart_behind_ssh_uses_the_same_endpoint(
-    sandbox: Sandbox, argv: tuple[str, ...], tmp_path: Path, listen: Listen
-) -> None:
-    """The public address stays, so one endpoint serves every run; its secret can be asked for."""
-    ready = []
-    for _ in range(2):
-        with listen(tmp_path, *argv) as running:
-            ready += running.wait("ready")
-            running.end()
-    assert ready[0]["endpoint"] == ready[1]["endpoint"]
-    assert len(sandbox.control("GET", "/webhook_endpoints")["data"]) == 1
-    shown = inside("events", "listen", *argv, "--print-secret")
-    assert (shown.code, shown.out[:6]) == (0, "whsec_")
 
 
 def test_ssh_has_no_key_of_ours_and_dies_with_a_listener_that_is_killed(

@@ -9,10 +9,7 @@ import errno
 import json
 import os
 import resource
-import socket
 import sys
-import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -35,12 +32,6 @@ def main() -> None:
     sys.argv = ["svc", *sys.argv[2:]]
     if "hurry" in orders:
         shorten_timeout(orders["hurry"])
-    if "fast" in orders:
-        run_fast(orders["fast"])
-    if "asleep" in orders:
-        fall_asleep(orders["asleep"])
-    if "no_names" in orders:
-        forget_names()
     if "kill" in orders:
         arm(orders["kill"], orders.get("nth", 1))
     if "full" in orders:
@@ -57,45 +48,6 @@ def shorten_timeout(times: float) -> None:
     from svc.clock import SystemClock
 
     SystemClock.sleep = lambda self, seconds: signals.sleep(seconds / times)  # type: ignore[method-assign]
-
-
-def run_fast(times: float) -> None:
-    """Makes the program's seconds so many times shorter: its waits, limits and sockets."""
-    from svc.clock import SystemClock
-
-    def shorter(wait: Callable[..., Any]) -> Callable[..., Any]:
-        def waited(what: Any, seconds: float | None, **how: Any) -> Any:
-            return wait(what, seconds if seconds is None else seconds / times, **how)
-
-        return waited
-
-    shorten_timeout(times)
-    changed: Any = signals
-    changed.wait_ready, changed.wait = shorter(signals.wait_ready), shorter(signals.wait)
-    SystemClock.monotonic = lambda self: time.monotonic() * times  # type: ignore[method-assign]
-
-
-def fall_asleep(seconds: float) -> None:
-    """Suspends the machine during the first wait: the wall clock runs on, the other does not."""
-    from svc.clock import SystemClock
-
-    slept, sleep = [0.0], SystemClock.sleep
-
-    def wait(clock: SystemClock, pause: float) -> None:
-        sleep(clock, pause)
-        slept[0] = seconds
-
-    changed: Any = SystemClock
-    changed.sleep, changed.now = wait, lambda clock: time.time() + slept[0]
-
-
-def forget_names() -> None:
-    """Lets every look-up of a host name fail, as a resolver does that knows no such host."""
-
-    def unknown(*args: Any, **kwargs: Any) -> Any:
-        raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
-
-    vars(socket)["getaddrinfo"] = unknown
 
 
 def fill_disk(when: str) -> None:

@@ -123,16 +123,6 @@ def test_signal_during_the_wait_names_what_was_done(machine: UserMachine) -> Non
     assert machine.rows()[0]["state"] == "done"
 
 
-def test_signal_before_anything_is_sent_says_nothing(machine: UserMachine) -> None:
-    """A command that reads ends by the signal's code alone."""
-    machine.ledger.spoil(Fault(machine.ledger.gate.hold))
-    process = machine.start("orders", "list", shorten_timeout=1)
-    wait_for_posts(machine, 1)
-    stop(process, signal.SIGINT)
-    ended = machine.ended(process)
-    assert (ended.code, ended.err, ended.out) == (130, "", "")
-
-
 def test_bug_in_the_middle_of_a_request_names_it(machine: UserMachine) -> None:
     """R10, R79: exit 1, a report without the key, and the request can be resumed."""
     result = machine.run(*REFUND, "-o", "json", bug="Authorization: Bearer")
@@ -261,25 +251,6 @@ def test_full_disk_after_a_lost_reply_is_still_unknown(machine: UserMachine) -> 
     assert machine.unresolved() == [result.error["request"]]
 
 
-def linked(state: Path) -> None:
-    (state.parent / "elsewhere").mkdir(mode=0o700)
-    state.symlink_to(state.parent / "elsewhere")
-
-
-def open_to_all(state: Path) -> None:
-    state.mkdir()
-    state.chmod(0o777)
-
-
-def readable_database(state: Path) -> None:
-    state.mkdir(mode=0o700)
-    (state / "state.db").touch(mode=0o644)
-
-
-def a_file(state: Path) -> None:
-    state.write_text("in the way")
-
-
 def rubbish(state: Path) -> None:
     state.mkdir(mode=0o700)
     (state / "state.db").write_bytes(os.urandom(20_000))
@@ -289,27 +260,6 @@ def rubbish(state: Path) -> None:
 def cut_short(state: Path) -> None:
     state.mkdir(mode=0o700)
     (state / "state.db").touch(mode=0o600)
-
-
-def newer(state: Path) -> None:
-    state.mkdir(mode=0o700)
-    (state / "state.db").touch(mode=0o600)
-    with closing(sqlite3.connect(state / "state.db")) as database:
-        database.execute("PRAGMA application_id = 1400267569")
-        database.execute("PRAGMA user_version = 99")
-
-
-@pytest.mark.parametrize(
-    "spoil", [linked, open_to_all, readable_database, a_file, rubbish, cut_short, newer]
-)
-def test_unusable_state_sends_nothing(machine: UserMachine, spoil: Callable[[Path], None]) -> None:
-    """R67, R70: exit 10 before any byte, and no write through a link."""
-    spoil(machine.state)
-    result = machine.run(*REFUND, "-o", "json")
-    assert (result.code, result.error["outcome"]) == (10, "not_sent")
-    assert machine.ledger.posts == []
-    elsewhere = machine.home / "elsewhere"
-    assert not elsewhere.exists() or list(elsewhere.iterdir()) == []
 
 
 @pytest.mark.parametrize("spoil", [rubbish, cut_short])
@@ -342,11 +292,3 @@ def test_read_only_state_sends_nothing(machine: UserMachine) -> None:
         machine.state.chmod(0o700)
     assert (result.code, result.error["outcome"]) == (10, "not_sent")
     assert machine.ledger.sent(MARK) == []
-
-
-def test_missing_state_folder_is_made_private(machine: UserMachine) -> None:
-    """0700 and 0600 (R67)."""
-    assert machine.run(*REFUND).code == 0
-    assert stat.S_IMODE(machine.state.stat().st_mode) == 0o700
-    modes = {stat.S_IMODE(path.stat().st_mode) for path in machine.state.glob("state.db*")}
-    assert modes == {0o600}

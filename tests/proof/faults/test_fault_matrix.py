@@ -25,7 +25,6 @@ from support.forks.program import Forking
 from support.servers.misbehaving import ScriptedServer
 
 MARK = "mark-1"
-ATTEMPTS = 4
 WORKERS = 3
 
 
@@ -269,28 +268,6 @@ def test_nobody_listens(machine: UserMachine, operation: str) -> None:
         assert result.error["request"] == machine.rows()[-1]["id"]
     assert [(row["state"], row["sendings"]) for row in machine.rows()] == [("not_sent", 2)]
     assert machine.unresolved() == []
-
-
-def test_tls_that_ends_in_the_handshake_sends_nothing(
-    machine: UserMachine, server: ScriptedServer
-) -> None:
-    """Retried, exit 8, and no byte of the request was seen."""
-    server.play(server.reset_unread())
-    env = {"SVC_BASE_URL": server.url.replace("http:", "https:")}
-    result = machine.run(*command("payout", MARK), "-o", "json", env=env)
-    assert (result.code, result.error["outcome"]) == (8, "not_sent")
-    assert (server.connections, server.requests) == (ATTEMPTS, [])
-
-
-def test_proxies_of_the_environment_see_nothing(
-    machine: UserMachine, server: ScriptedServer
-) -> None:
-    """For this machine no proxy is used, whatever the environment says."""
-    server.play(lambda sock: False)
-    names = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy")
-    env = {**dict.fromkeys(names, server.url), "SSL_CERT_FILE": "/dev/null"}
-    assert machine.run(*command("refund", MARK), env=env).code == 0
-    assert server.connections == 0
 
 
 @pytest.mark.parametrize("limit", ["-n 16", "-v 300000"])

@@ -7,7 +7,6 @@ import json
 import re
 import shutil
 import sqlite3
-from collections.abc import Callable
 from contextlib import closing
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -23,7 +22,6 @@ from support.on_terminal import OpenTerminal
 from support.running import Result
 
 ELSEWHERE = "sk_test_rolled7account5wxyz"
-DAY = 86_400
 TESTS = Path(__file__).parents[2]
 
 
@@ -98,22 +96,6 @@ def test_a_row_that_was_done_by_hand_since_is_not_sent(
     assert run(machine, path).json["skipped"] == 2  # it is kept
 
 
-def test_a_row_that_was_done_by_hand_before_a_labelled_run_is_not_sent(
-    machine: UserMachine, tmp_path: Path
-) -> None:
-    """R115: the label is in the script of each month; `--skip-done` counts the row, as ever."""
-    path = write(tmp_path / "r.ndjson", refund_row(1), refund_row(2))
-    by_hand = ("refunds", "create", "--payment", "pay_2", "--amount", "5000")
-    assert machine.run(*by_hand, "-d", "metadata[note]=mark-2").code == 0
-    held = run(machine, path, "--run", "2026-11")
-    assert (held.code, held.json["done"], held.json["not_sent"]) == (9, 1, 1)
-    (problem,) = held.json["problems"]
-    assert problem["code"] == "done_by_hand"
-    adopted = run(machine, path, "--run", "2026-11", "--skip-done")
-    assert (adopted.code, adopted.json["skipped"]) == (0, 2)
-    assert machine.ledger.effects == {"mark-1": 1, "mark-2": 1}
-
-
 def test_what_was_done_by_hand_in_other_words_is_not_sent(
     machine: UserMachine, tmp_path: Path
 ) -> None:
@@ -168,25 +150,6 @@ def test_an_unknown_row_that_was_done_by_hand_without_the_journal_is_not_sent(
     assert machine.ledger.effects == {"mark-1": 1, "mark-2": 1}
 
 
-def test_what_was_done_by_hand_while_a_batch_was_under_way_is_never_old(
-    machine: UserMachine, tmp_path: Path
-) -> None:
-    """R115: the state is lost, and the results file has only rows that were not sent."""
-    path = write(tmp_path / "r.ndjson", refund_row(2))
-    machine.ledger.spoil(Fault(says(404, "no such route")), mark="mark-2")
-    assert run(machine, path).json["refused"] == 1
-    shutil.rmtree(machine.state)
-    age_results(path, 24)
-    by_hand = ("refunds", "create", "--payment", "pay_2", "--amount", "5000")
-    assert machine.run(*by_hand, "-d", "metadata[note]=mark-2").code == 0
-    age(machine, 10 * 24)
-    age_results(path, 10 * 24)
-    held = run(machine, path)
-    assert (held.code, held.json["problems"][0]["code"]) == (9, "done_by_hand")
-    assert run(machine, path, "--skip-done").json["skipped"] == 1
-    assert machine.ledger.effects == {"mark-2": 1}
-
-
 @pytest.mark.parametrize("label", [(), ("--run", "w47")], ids=["unnamed", "label"])
 def test_what_a_single_command_has_done_is_told_to_other_machines(
     machine: UserMachine, tmp_path: Path, label: tuple[str, ...]
@@ -212,39 +175,6 @@ def test_what_a_single_command_has_done_is_told_to_other_machines(
         assert (adopted.code, adopted.json["skipped"]) == (0, 2)
         assert all(line["id"] for line in lines(path, *label[1:]))
     assert machine.ledger.effects == {"mark-1": 1, "mark-2": 1}
-
-
-@pytest.mark.parametrize(
-    "damage",
-    [
-        lambda _: b'{"import": "imp_\n',
-        lambda _: b"[]\n",
-        lambda line: line[:60] + b"NULL\n",
-        lambda line: line.replace(b'"done"', b'"DONE"'),
-        lambda line: line.replace(b'"done"', b"7"),
-        lambda line: line.replace(b'"error": null', b'"error": {"code": []}'),
-    ],
-    ids=["torn", "no object", "overwritten", "no outcome", "a number", "no code"],
-)
-def test_a_damaged_results_file_stops_a_machine_that_has_no_other_record(
-    machine: UserMachine, tmp_path: Path, damage: Callable[[bytes], bytes]
-) -> None:
-    """R116: such a line may be of a row that is done; what a kill has cut off at the end is not."""
-    path = write(tmp_path / "r.ndjson", refund_row(1), refund_row(2), refund_row(3))
-    assert run(machine, path).code == 0
-    results = path.with_name("r.ndjson.results.ndjson")
-    first, second, third = results.read_bytes().splitlines(keepends=True)
-    broken = damage(second)
-    assert broken != second
-    results.write_bytes(first + broken + third)
-    assert run(machine, path).json["skipped"] == 3  # the journal has them all
-    results.write_bytes(first + broken + third)
-    shutil.rmtree(machine.state)
-    stopped = run(machine, path)
-    assert (stopped.code, stopped.error["code"]) == (6, "results_damaged")
-    results.write_bytes(first + second + third + third[:40])
-    assert run(machine, path).json["skipped"] == 3
-    assert machine.ledger.effects == {"mark-1": 1, "mark-2": 1, "mark-3": 1}
 
 
 def test_an_edited_row_whose_outcome_is_unknown_goes_on_under_its_key(
@@ -458,43 +388,6 @@ def test_a_named_row_that_was_changed_since_is_told(machine: UserMachine, tmp_pa
     machine.ledger.effects.clear()  # the second one is meant
     assert run(machine, path, *argv, "--edited").json["done"] == 1
     assert run(machine, path, *argv).json["skipped"] == 1
-
-
-@pytest.mark.parametrize("unknown", [False, True], ids=["done", "unknown"])
-def test_a_row_with_a_key_of_its_own_that_was_changed_since_is_told(
-    machine: UserMachine, tmp_path: Path, unknown: bool
-) -> None:
-    """R115: neither skipped without a word nor sent, also with `--edited`: the key is the row's."""
-    before = refund_row(1, idempotency_key="key-1")
-    path = write(tmp_path / "r.ndjson", before)
-    if unknown:
-        machine.ledger.spoil(*[Fault(closed, carried_out=True)] * 4, mark="mark-1")
-    assert run(machine, path).code == (9 if unknown else 0)
-    write(path, {**before, "amount": 4000})
-    for more in ((), ("--edited",)):
-        told = run(machine, path, *more)
-        assert (told.code, told.json["done"], told.json["skipped"]) == (9, 0, 0)
-        assert told.json["problems"][0]["code"] == "row_changed"
-    write(path, before)
-    again = run(machine, path)
-    assert (again.code, again.json["replayed"], again.json["skipped"]) == (0, unknown, not unknown)
-    assert machine.ledger.effects == {"mark-1": 1}
-
-
-@pytest.mark.parametrize("named", [(), ("--row-id", "metadata[invoice]")])
-def test_a_corrected_row_is_sent_as_it_is_now(
-    machine: UserMachine, tmp_path: Path, named: tuple[str, ...]
-) -> None:
-    """R113: what came to nothing is sent with what the row says by now, under its key."""
-    path = write(tmp_path / "r.ndjson", refund_row(1, metadata={"note": "mark-1", "invoice": "7"}))
-    busy(machine, 1)
-    assert run(machine, path, *named).code == 9
-    corrected = {**refund_row(1, metadata={"note": "mark-1", "invoice": "7"}), "amount": 6000}
-    write(path, corrected)
-    assert run(machine, path, *named).code == 0
-    sent = machine.ledger.sent("mark-1")
-    assert [post.fields["amount"] for post in sent][-1] == 6000
-    assert len({post.key for post in sent}) == (1 if named else 2)
 
 
 def test_a_named_row_that_was_refused_and_corrected_has_its_next_key(

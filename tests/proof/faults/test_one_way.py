@@ -88,18 +88,6 @@ def test_the_same_single_command_stops_however_it_is_spelled(
     assert effects(machine) == 1
 
 
-def test_a_row_that_a_single_command_has_begun_stops_the_list(
-    machine: UserMachine, tmp_path: Path
-) -> None:
-    """R91: exit 7, then a list with that row: exit 6, one refund."""
-    machine.ledger.spoil(*(LOST,) * 4)
-    first = machine.run(*REFUND, *QUICK)
-    machine.ledger.spoil()
-    again = machine.run("batch", "refunds.create", listed(tmp_path, refund(500)), *QUICK)
-    assert (first.code, again.code, effects(machine)) == (7, 6, 1)
-    assert again.error["request"] == first.error["request"]
-
-
 def test_a_single_command_that_a_list_has_begun_stops(machine: UserMachine, tmp_path: Path) -> None:
     """R91, the other way round; another profile with the same key, and localhost, are no way out."""
     machine.ledger.spoil(*(LOST,) * 4)
@@ -158,28 +146,6 @@ def test_an_answer_about_another_object_settles_nothing(
     assert (first.code, outcomes(path)) == (9, ["done", "unknown", "not_sent"])
     again = machine.run("batch", "refunds.create", path, *ONE_AT_A_TIME, *QUICK)
     assert (again.code, outcomes(path), effects(machine)) == (0, ["done"] * 3, 3)
-
-
-@pytest.mark.parametrize(
-    ("command", "answer"),
-    [
-        (("orders", "cancel", "ord_7"), {"id": "ord_8", "object": "order"}),
-        (("orders", "capture", "ord_7"), {"id": "pay_1", "object": "payment", "order": "ord_8"}),
-        (REFUND, {"id": "rf_9", "object": "refund", "payment": "pay_X2", "amount": 500}),
-        (REFUND, {"id": "rf_9", "object": "refund", "payment": "pay_X1", "livemode": "true"}),
-    ],
-    ids=["cancel", "capture", "refund", "livemode"],
-)
-def test_a_single_command_believes_no_answer_about_another_object(
-    machine: UserMachine, command: tuple[str, ...], answer: dict[str, Any]
-) -> None:
-    """R93: exit 7, unresolved, and resumed to one effect."""
-    machine.ledger.spoil(*(Fault(says(200, answer)),) * 4)
-    result = machine.run(*command, *QUICK)
-    assert (result.code, result.error["outcome"]) == (7, "unknown")
-    machine.ledger.spoil()
-    assert machine.run("requests", "resume", result.error["request"]).code == 0
-    assert effects(machine) == 1
 
 
 def payout(number: int, iban: str) -> dict[str, Any]:
@@ -241,32 +207,6 @@ def test_a_payout_that_went_to_another_account_is_not_ours(machine: UserMachine)
     machine.ledger.spoil()
     assert machine.run("requests", "resume", result.error["request"]).code == 0
     assert effects(machine) == 1
-
-
-def test_an_answer_with_two_ids_is_no_answer(machine: UserMachine) -> None:
-    """R14: nobody can tell which of them was made: exit 7, resumed to one effect."""
-    twice = b'{"id":"rf_8","object":"refund","payment":"pay_X1","amount":500,"id":"rf_9"}'
-
-    def answer(sock: socket.socket, reply: bytes) -> bool:
-        sock.sendall(http(200, twice))
-        return True
-
-    machine.ledger.spoil(*(Fault(answer),) * 4)
-    result = machine.run(*REFUND, *QUICK)
-    assert (result.code, result.error["outcome"]) == (7, "unknown")
-    machine.ledger.spoil()
-    resumed = machine.run("requests", "resume", result.error["request"], *QUICK)
-    assert (resumed.code, resumed.json["id"], effects(machine)) == (0, "rf_1", 1)
-
-
-def test_a_key_that_the_service_knows_otherwise_is_a_conflict(machine: UserMachine) -> None:
-    """422 `idempotency_key_mismatch` is as good as any other word for it: exit 6, not 3."""
-    said = {"type": "invalid_request_error", "code": "idempotency_key_mismatch", "message": "No."}
-    machine.ledger.spoil(Fault(says(422, said)))
-    result = machine.run(*REFUND, "--idempotency-key", "mine", *QUICK)
-    assert (result.code, result.error["outcome"]) == (6, "refused")
-    assert result.error["code"] == "idempotency_key_mismatch"
-    assert effects(machine) == 0
 
 
 def test_an_answer_that_comes_twice_is_not_the_next_ones(

@@ -1,4 +1,7 @@
-"""What a resume makes of each answer: only a definite one settles what may have been carried out."""
+"""What a resume makes of each answer and key: only a definite one settles what may have been done."""
+
+import signal
+from pathlib import Path
 
 import pytest
 
@@ -6,6 +9,9 @@ from proof.faults.bench import UserMachine
 from proof.faults.ledger import Fault
 from proof.faults.operations import command
 from proof.faults.test_fault_matrix import closed, refusal, says
+from support.batches import dying, orders_file, outcomes_of
+from support.forks.program import Forking
+from support.running import Sandbox, Svc
 from support.suite.patience import until
 
 REFUND = command("refund", "mark-1")
@@ -18,27 +24,6 @@ def lost(machine: UserMachine) -> str:
     until(lambda: machine.ledger.effects["mark-1"])  # it reads what a dead process has sent
     (row,) = machine.rows()
     return str(row["id"])
-
-
-@pytest.mark.parametrize("status", [401, 403, 429, 500])
-def test_answer_that_says_nothing_of_before_leaves_it_unknown(
-    machine: UserMachine, lost: str, status: int
-) -> None:
-    """R10, R11: a rolled key or a busy service does not mean that nothing was done."""
-    machine.ledger.spoil(*(Fault(says(status, refusal("x"))),) * 4)
-    resumed = machine.run("requests", "resume", lost, "-o", "json")
-    assert (resumed.code, resumed.error["outcome"]) == (7, "unknown")
-    assert machine.rows()[0]["state"] == "unknown"
-    machine.ledger.spoil()
-    assert machine.run("requests", "resume", lost).code == 0
-
-
-def test_service_that_is_gone_leaves_it_unknown(machine: UserMachine, lost: str) -> None:
-    """R10: this time nothing was sent, but the first time it was."""
-    machine.ledger.stop()
-    resumed = machine.run("requests", "resume", lost, "-o", "json")
-    assert (resumed.code, resumed.error["outcome"]) == (7, "unknown")
-    assert machine.unresolved() == [lost]
 
 
 @pytest.mark.parametrize(("status", "code"), [(400, 3), (404, 5)])
@@ -62,27 +47,6 @@ def test_resume_that_is_lost_too_can_be_resumed(machine: UserMachine, lost: str)
     assert len({post.key for post in machine.ledger.posts}) == 1
 
 
-def test_request_that_was_not_sent_is_not_unknown_after_another_try(machine: UserMachine) -> None:
-    """R10: what never left may be resumed, and is still not sent where nobody listens."""
-    machine.ledger.stop()
-    assert machine.run(*REFUND).code == 8
-    (row,) = machine.rows()
-    assert machine.run("requests", "resume", row["id"]).code == 8
-    assert machine.rows()[0]["state"] == "not_sent"
-
-
-def test_refusal_to_another_key_does_not_settle_the_first(machine: UserMachine, lost: str) -> None:
-    """R10: what one account refuses, another one may have carried out."""
-    machine.ledger.spoil(Fault(says(400, refusal("x"))))
-    other = {"SVC_API_KEY": "sk_test_another7account5wxyz"}
-    with machine.start("requests", "resume", lost, "--yes", "-o", "json", env=other) as process:
-        ended = machine.ended(process)
-    assert (ended.code, ended.error["outcome"]) == (7, "unknown"), ended.err
-    assert f"svc requests resume {lost}" in ended.error["message"]
-    assert machine.unresolved() == [lost]
-    assert machine.run("requests", "resume", lost).code == 0
-
-
 @pytest.mark.parametrize("status", [400, 401, 429, 503])
 def test_own_key_that_was_done_stays_done(machine: UserMachine, status: int) -> None:
     """R10: what the journal knows to be done is not called unknown when it is sent once more."""
@@ -98,3 +62,40 @@ def test_own_key_that_was_done_stays_done(machine: UserMachine, status: int) -> 
     assert (row["state"], row["object_id"]) == ("done", made)
     machine.ledger.spoil()
     assert machine.run(*own).code == 0
+
+
+OWN = (*REFUND, "--idempotency-key", "refund-1", "-o", "json")
+
+
+def test_done_request_is_not_sent_again_by_another_account(machine: UserMachine) -> None:
+    """R12: the other account would carry it out once more; exit 6, nothing sent."""
+    assert machine.run(*OWN).code == 0
+    machine.ledger.spoil(Fault(says(404, refusal("resource_missing"))))  # it is not seen there
+    refused = machine.run(*OWN, env={"SVC_API_KEY": "sk_test_another7account5wxyz"})
+    assert (refused.code, refused.error["code"]) == (6, "idempotency_key_spent")
+    assert refused.error["outcome"] == "not_sent"
+    assert [post.method for post in machine.ledger.posts] == ["POST", "GET"]
+    (row,) = machine.rows()
+    assert (row["state"], row["sendings"], row["object_id"]) == ("done", 1, "rf_1")
+
+
+def roll(sandbox: Sandbox) -> str:
+    """Rolls the test key, as the dashboard does; the old one ends at once."""
+    keys = sandbox.control("GET", "/keys")["data"]
+    (key,) = [one for one in keys if (one["type"], one["livemode"]) == ("secret", False)]
+    return str(sandbox.control("POST", f"/keys/{key['id']}/roll", {})["secret"])
+
+
+def test_rows_that_a_rolled_key_left_open_are_settled_by_the_new_one(
+    forking: Forking, svc: Svc, sandbox: Sandbox, tmp_path: Path
+) -> None:
+    """Killed with rows under way, rolled outside svc, run again: exactly one order a row."""
+    path = orders_file(tmp_path, range(40))
+    argv = ("batch", "orders.create", str(path), "--concurrency", "4")
+    assert dying(forking, "after_reply", 20, *argv) == -signal.SIGKILL
+    assert svc.ok("requests", "list", "--unresolved") != []
+    new = {"SVC_API_KEY": roll(sandbox)}
+    assert svc.ok(*argv, env=new)["unknown"] == 0
+    assert outcomes_of(path) == ["done"] * 40
+    found = svc("orders", "list", "--all", "-o", "id", env=new).out.split()
+    assert len(found) == 40

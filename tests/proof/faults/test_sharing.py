@@ -8,8 +8,6 @@ from proof.faults.operations import OPERATIONS, command
 from proof.faults.test_fault_matrix import closed
 from support.suite.patience import until
 
-DEADLINE = 20.0
-
 
 def wait_for_posts(machine: UserMachine, count: int) -> None:
     until(lambda: len(machine.ledger.posts) >= count)

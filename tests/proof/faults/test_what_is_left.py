@@ -1,7 +1,6 @@
 """What a command leaves behind when the ground goes under it: files, clocks, streams, signals."""
 
 import json
-import shlex
 import shutil
 import signal
 import socket
@@ -16,13 +15,10 @@ from proof.faults.bench import UserMachine
 from proof.faults.ledger import Fault, Spoil
 from proof.faults.operations import command
 from proof.faults.test_fault_matrix import closed
+from support.orders import CREATE_ORDER
 from support.running import Sandbox, Svc
 
 PAYOUT = (*command("payout", "mark-1"), "-o", "json")
-ORDER = (
-    *("orders", "create", "--amount", "12900", "--currency", "EUR", "--country", "DE"),
-    *("--item", "name=Jacket,quantity=1,unit_amount=12900", "-o", "json"),
-)
 
 
 @pytest.mark.parametrize("how", ["deleted", "replaced", "damaged"])
@@ -106,7 +102,7 @@ def test_a_clock_that_was_turned_before_does_not_age_a_request(svc: Svc, sandbox
     sandbox.control("POST", "/clock/advance", {"seconds": 3 * 24 * 3600})
     rule = {"match": {"method": "POST"}, "times": 99, "phase": "before"}
     sandbox.control("POST", "/faults", {**rule, "effect": {"connection": "close"}})
-    lost = svc(*ORDER, "--max-time", "2")
+    lost = svc(*CREATE_ORDER, "--max-time", "2")
     assert lost.code == 7, lost.err
     sandbox.control("DELETE", "/faults")
     resumed = svc("requests", "resume", lost.error["request"])
@@ -120,9 +116,9 @@ def test_a_request_that_the_sandbox_never_saw_is_as_old_as_it_is(
     """R101: killed before its first byte, three days ahead: only the record knows its age."""
     sandbox.control("POST", "/clock/advance", {"seconds": 3 * 24 * 3600})
     there = {"SVC_BASE_URL": sandbox.url, "SVC_API_KEY": "sk_test_sandbox"}
-    assert machine.run(*ORDER, env=there, kill="after_intent").code == -signal.SIGKILL
+    assert machine.run(*CREATE_ORDER, env=there, kill="after_intent").code == -signal.SIGKILL
     (row,) = machine.rows()
-    assert machine.run(*ORDER, env=there).code == 6
+    assert machine.run(*CREATE_ORDER, env=there).code == 6
     resumed = machine.run("requests", "resume", row["id"], env=there)
     assert resumed.code == 0, resumed.err
     assert len(svc.ok("orders", "list", "-o", "json")["data"]) == 1
@@ -133,7 +129,7 @@ def test_a_sandbox_that_was_reset_may_give_the_same_ids(svc: Svc, sandbox: Sandb
     ids = []
     for _ in range(2):
         sandbox.control("POST", "/reset", {"seed": 7})
-        ids.append(svc.ok(*ORDER)["id"])
+        ids.append(svc.ok(*CREATE_ORDER)["id"])
     assert ids[0] == ids[1]
 
 
@@ -151,57 +147,6 @@ def test_advice_goes_to_the_account_that_it_is_about(machine: UserMachine) -> No
     assert refused.code == 7
     assert "svc payouts list --all --created-gte" in refused.error["message"]
     assert "--profile shop; then svc requests forget" in refused.error["message"]
-
-
-def shop(machine: UserMachine) -> tuple[str, ...]:
-    """A profile that is not the active one, for a key of this machine's."""
-    base = ("--base-url", machine.ledger.url)
-    for name in ("shop", "other"):
-        assert machine.run("profiles", "create", name, *base).code == 0
-    assert machine.run("profiles", "use", "other").code == 0
-    return ("--profile", "shop")
-
-
-def test_advice_about_a_row_goes_to_its_account(machine: UserMachine, tmp_path: Path) -> None:
-    """A row that is too old to be sent again is looked for where it went, on every page."""
-    profile = shop(machine)
-    path = tmp_path / "salaries.ndjson"
-    bank = {"country": "DE", "account_holder_name": "Ana", "iban": "DE89370400440532013000"}
-    row = {"amount": 500, "currency": "EUR", "destination": bank, "metadata": {"note": "mark-1"}}
-    path.write_text(json.dumps(row))
-    argv = ("batch", "payouts.create", str(path), *profile, "-o", "json")
-    machine.ledger.spoil(*(Fault(closed, carried_out=True),) * 4)
-    assert machine.run(*argv).code == 9
-    with closing(sqlite3.connect(machine.state / "state.db")) as database, database:
-        database.execute("UPDATE requests SET first_sent_at = first_sent_at - 90000")
-    assert machine.run(*argv).code == 9
-    said = json.loads(Path(f"{path}.results.ndjson").read_text())["error"]["message"]
-    assert "svc payouts list --all --created-gte" in said
-    assert "--profile shop; then svc requests forget" in said
-
-
-def test_advice_of_a_wait_and_of_a_lost_result_goes_to_the_account(machine: UserMachine) -> None:
-    """What was made for the profile `shop` is not looked for in the active one."""
-    profile = shop(machine)
-    waited = machine.run(*PAYOUT, "--wait", "--max-time", "2", *profile)
-    assert waited.error["code"] == "not_settled"
-    assert "svc get po_1 --profile shop" in waited.error["message"]
-    argv = (*command("payout", "mark-2"), "-o", "json", *profile)
-    lost = machine.run(*argv, wrap=("sh", "-c", 'exec "$@" >/dev/full', "sh"))
-    assert lost.code == 10
-    assert "svc get po_2 --profile shop" in lost.error["message"]
-
-
-def test_the_next_page_is_of_the_same_account(svc: Svc, sandbox: Sandbox) -> None:
-    """The command of the next page has the address and mode that were typed for this one."""
-    made = [svc.ok(*ORDER)["id"] for _ in range(2)]
-    typed = ("--base-url", sandbox.url, "--test", "-o", "human")
-    page = svc("orders", "list", "--limit", "1", *typed)
-    following = shlex.split(page.out.splitlines()[-1].removeprefix("Next page: svc "))
-    assert following[-2:] == ["--starting-after", made[1]]
-    assert all(word in following for word in typed)
-    second = svc(*following)
-    assert (second.code, made[0] in second.out) == (0, True)
 
 
 def test_verbose_lines_that_nobody_takes_cost_no_row(machine: UserMachine, tmp_path: Path) -> None:

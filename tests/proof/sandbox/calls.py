@@ -11,7 +11,6 @@ from support.sandbox_calls import AsgiSandbox
 from svc.clock import SystemClock
 from svc.sandbox.process import launch
 
-START = "2026-10-01T09:00:00Z"
 Doc = dict[str, Any]
 JSON = (b"content-type", b"application/json")
 

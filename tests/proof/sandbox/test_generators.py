@@ -2,12 +2,12 @@
 
 import json
 import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
 
 from support.launching import launched
+from support.running import run_to_end
 from svc.sandbox.openapi.document import OPERATIONS, document
 from svc.service.facts import EVENT_TYPES
 
@@ -60,7 +60,7 @@ def tool(name: str) -> str:
 
 
 def run(folder: Path, *words: str) -> str:
-    done = subprocess.run(words, cwd=folder, capture_output=True, text=True, check=False)
+    done = run_to_end(words, cwd=folder)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout + done.stderr
 

@@ -2,7 +2,6 @@
 
 import json
 import os
-import subprocess
 import sys
 from collections import Counter
 from collections.abc import Iterator
@@ -11,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from support.launching import launch_options
+from support.running import run_to_end
 from svc.clock import SystemClock
 from svc.sandbox.openapi.document import OPERATIONS
 from svc.sandbox.process import launch
@@ -42,9 +42,7 @@ def examined(server: RunRecord, folder: Path, seed: int, *options: str) -> Count
     command = [sys.executable, "-m", "schemathesis.cli", "--config-file"]
     command += [str(HERE / "schemathesis.toml"), "run", f"{server.url}/_sandbox/openapi.json"]
     command += ["--checks", "all", "--max-failures", "1", "--seed", str(seed), *options]
-    done = subprocess.run(
-        command, env=env, cwd=folder, capture_output=True, text=True, check=False, timeout=3600
-    )
+    done = run_to_end(command, env=env, cwd=folder, timeout=3600)
     assert done.returncode == 0, done.stdout + done.stderr
     return Counter(json.loads(counts.read_text(encoding="utf-8")))
 

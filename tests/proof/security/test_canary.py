@@ -28,7 +28,8 @@ from acceptance.examples.test_examples import (
 from acceptance.examples.world import ExampleWorld, real
 from proof.security.watching import CLIENT_SECRET, SIGNING_SECRET, Watch, forms, holders
 from support.forks.program import Forking
-from support.running import Sandbox, Svc
+from support.orders import CREATE_ORDER
+from support.running import Sandbox, Svc, run_to_end
 
 CRASHING = Path(__file__).parent / "crashing.py"
 # These show a secret once, which is what they are for; their files and errors are searched too.
@@ -85,8 +86,7 @@ def test_search_finds_what_is_planted(svc: Svc, canary: str, tmp_path: Path) -> 
     basic.write_text(base64.b64encode(f"{canary}:".encode()).decode())
     (tmp_path / "here" / "clean").write_text("nothing")
     assert sorted(holders(forms(canary), tmp_path)) == sorted(map(str, (basic, plain)))
-    order = ("orders", "create", "--amount", "12900", "--currency", "EUR", "--country", "DE")
-    made = svc.ok(*order, "--item", "name=Jacket,quantity=1,unit_amount=12900")
+    made = svc.ok(*CREATE_ORDER)
     assert CLIENT_SECRET.fullmatch(made["client_secret"].encode())
     named = ("--url", "https://a.example/", "--events", "order.paid")
     endpoint = svc.ok("webhook-endpoints", "create", *named)
@@ -301,9 +301,7 @@ def test_a_bug_in_reporting_a_bug_is_one_line(svc: Svc, sandbox: Sandbox) -> Non
         "sys.argv = ['svc', 'orders', 'list']\n"
         "main()\n"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, check=False
-    )
+    done = run_to_end([sys.executable, "-c", script])
     assert (done.returncode, done.stdout) == (1, "")
     assert len(done.stderr.splitlines()) == 1
     assert "ZeroDivisionError" in done.stderr

@@ -1,14 +1,13 @@
 """Errors and reports repeat no secret, whoever wrote it into them (promises R39, R41)."""
 
 import os
-import subprocess
 import sys
 from base64 import b64encode
 from pathlib import Path
 
 import pytest
 
-from support.running import Sandbox, Svc
+from support.running import Sandbox, Svc, run_to_end
 from support.servers.misbehaving import ScriptedServer
 
 # Not the key in use, which is looked for as it is: these are known by their looks alone.
@@ -49,13 +48,7 @@ def test_a_report_of_a_bug_repeats_no_secret(svc: Svc, sandbox: Sandbox, isolate
         "from svc.__main__ import main\n"
         "main()\n"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", script, *SECRETS],
-        env=os.environ,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = run_to_end([sys.executable, "-c", script, *SECRETS], env=os.environ)
     assert done.returncode == 1
     (report,) = (isolated / "state" / "reports").iterdir()
     assert "RuntimeError" in report.read_text()

@@ -11,17 +11,14 @@ import pytest
 import typer
 
 import svc as package
-from support.running import Svc
+from support.orders import CREATE_ORDER
+from support.running import Svc, run_to_end
 from support.servers.misbehaving import ScriptedServer
 
 CRASHING = Path(__file__).with_name("crashing.py")
 STRANGER = 47_110  # a user that no machine has
 SOMEBODY = 47_111  # and another one
 OPEN_HOME = ("SVC_CONFIG_DIR", "SVC_STATE_DIR", "SVC_CACHE_DIR")
-CREATE = (
-    *("orders", "create", "--amount", "12900", "--currency", "EUR", "--country", "DE"),
-    *("--item", "name=J,hs_code=6203.39,quantity=1,unit_amount=12900"),
-)
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root may give files away")
 
 
@@ -62,7 +59,7 @@ class Somebody:
 
     def svc(self, *argv: str, **env: str) -> subprocess.CompletedProcess[str]:
         """Runs the program as this user."""
-        return subprocess.run(
+        return run_to_end(
             [self.python, "-P", "-m", "svc", *argv],
             user=SOMEBODY,
             group=SOMEBODY,
@@ -76,9 +73,6 @@ class Somebody:
             },
             cwd=self.folder,
             stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            check=False,
         )
 
 
@@ -103,7 +97,7 @@ def somebody() -> Iterator[Somebody]:
 def careless_crash(*argv: str) -> subprocess.CompletedProcess[str]:
     """The same with a bug in the middle of it."""
     program = [sys.executable, str(CRASHING), "250", *argv]
-    return subprocess.run(program, capture_output=True, text=True, check=False, umask=0)
+    return run_to_end(program, umask=0)
 
 
 def modes(folder: Path) -> dict[str, int]:
@@ -126,7 +120,7 @@ def test_under_umask_000_all_that_svc_makes_is_the_users_alone(
     )
     try:
         assert started.returncode == 0, started.stderr
-        made = careless(*CREATE)
+        made = careless(*CREATE_ORDER)
         assert made.returncode == 0, made.stderr
         assert careless("keys", "list").returncode == 0
         found = modes(isolated)

@@ -85,7 +85,7 @@ def seen(settings: Settings) -> tuple[Any, ...]:
 
 
 def test_defaults_hold_where_nothing_is_said() -> None:
-    """Test mode, 60 seconds, bearer, the profile named default, and no address."""
+    """R9: test mode, 60 seconds, bearer, the profile named default, and no address."""
     settings = resolve(Given(), {}, EMPTY)
     assert seen(settings) == ("default", "test", None, None, None, 60.0, None, None)
     assert (settings.color, settings.auth, settings.mode_given) == ("auto", "bearer", False)

@@ -2,69 +2,16 @@
 
 import json
 import os
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from support.forks.program import Forking
-from support.running import Sandbox, Svc
+from support.orders import CREATE_ORDER
+from support.running import Sandbox, Svc, run_to_end
 from support.servers.misbehaving import ScriptedServer
 from svc.cli.quickstart import SvcProcesses
 from svc.clock import SystemClock
-
-EVIL = "\x1b]52;c;cHduZWQ=\x07\x1b[2J\x9b31m\u202ecba"
-ITEM = "name=J,hs_code=6203.39,quantity=1,unit_amount=12900"
-CREATE = (
-    *("orders", "create", "--amount", "12900", "--currency", "EUR", "--country", "DE"),
-    *("--item", ITEM),
-)
-
-
-@pytest.fixture
-def evil_service(hostile: ScriptedServer, monkeypatch: pytest.MonkeyPatch) -> ScriptedServer:
-    """A service whose every text would move the cursor."""
-    monkeypatch.setenv("SVC_BASE_URL", hostile.url)
-    monkeypatch.setenv("SVC_API_KEY", "sk_test_sandbox")
-    order = {"id": "ord_1", "object": "order", "livemode": False, "status": EVIL}
-    hostile.play(hostile.reply(200, {**order, "metadata": {EVIL: EVIL}, EVIL: [EVIL]}))
-    return hostile
-
-
-def planted(folder: Path, name: str) -> Path:
-    """A program in the current folder that leaves a mark when it is run."""
-    mark = folder / f"{name}-was-run"
-    program = folder / name
-    program.write_text(f"#!/bin/sh\ntouch '{mark}'\n")
-    program.chmod(0o755)
-    return mark
-
-
-@pytest.mark.parametrize("form", ["human", "json", "ndjson", "csv"])
-def test_cve_2026_45803_no_escape_of_the_service_reaches_the_terminal(
-    svc: Svc, evil_service: ScriptedServer, form: str
-) -> None:
-    """What gh printed from logs could move the cursor; here every form is clean (R61)."""
-    result = svc("orders", "retrieve", "ord_1", "-o", form, "--color", "never")
-    assert result.code == 0
-    assert not any(mark in result.out + result.err for mark in ("\x1b", "\x9b", "\x07", "\u202e"))
-    if form == "json":
-        assert result.json["status"] == EVIL  # lossless
-
-
-def test_cve_2024_43785_no_escape_of_an_error_reaches_the_terminal(
-    svc: Svc, hostile: ScriptedServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """What gitoxide printed from errors could move the cursor; here errors are clean, too."""
-    monkeypatch.setenv("SVC_BASE_URL", hostile.url)
-    monkeypatch.setenv("SVC_API_KEY", "sk_test_sandbox")
-    error = {"type": "invalid_request_error", "code": "x" + EVIL, "message": EVIL, "param": EVIL}
-    hostile.play(hostile.reply(400, {**error, "request_id": EVIL}, {"Request-Id": "req_1"}))
-    for form in ("human", "json"):
-        result = svc("orders", "retrieve", "ord_1", "-o", form)
-        assert result.code == 3
-        assert not any(mark in result.err for mark in ("\x1b", "\x9b", "\x07", "\u202e"))
 
 
 def test_cve_2024_52308_no_text_of_the_service_becomes_a_command(
@@ -73,12 +20,10 @@ def test_cve_2024_52308_no_text_of_the_service_becomes_a_command(
     """What gh took for connection details ran as a command; a shown curl line is quoted whole."""
     mark = tmp_path / "pwned"
     evil = f"$(touch {mark});`touch {mark}`'\"; touch {mark} #"
-    shown = svc(*CREATE, "-d", f"metadata[note]={evil}", "--curl", "-o", "human")
+    shown = svc(*CREATE_ORDER, "-d", f"metadata[note]={evil}", "--curl", "-o", "human")
     assert shown.code == 0
     env = {**os.environ, "SVC_API_KEY": "sk_test_sandbox"}
-    done = subprocess.run(
-        ["bash", "-c", shown.out], env=env, capture_output=True, text=True, check=False
-    )
+    done = run_to_end(["bash", "-c", shown.out], env=env)
     assert json.loads(done.stdout)["metadata"]["note"] == evil
     assert not mark.exists()
 
@@ -100,25 +45,6 @@ def test_ghsa_2m9h_r57g_45pj_no_name_leads_out_of_the_folder(
     after = set(tmp_path.rglob("*"))
     assert after > before  # the results
     assert {path.parent for path in after - before} <= {folder}
-
-
-@pytest.mark.parametrize("program", ["cloudflared", "ngrok", "ssh"])
-@pytest.mark.parametrize("entry", ["", ".", "sub"])
-def test_ghsa_fqfh_778m_2v32_cve_2022_24753_no_program_of_the_current_folder_is_run(
-    svc: Svc, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, program: str, entry: str
-) -> None:
-    """A program planted where gh or stripe was started ran; here PATH counts if absolute (R43)."""
-    folder = tmp_path / "planted"
-    (folder / "sub").mkdir(parents=True)
-    mark = planted(folder / entry if entry == "sub" else folder, program)
-    monkeypatch.chdir(folder)
-    monkeypatch.setenv("PATH", entry)
-    monkeypatch.setenv("SVC_BASE_URL", "https://api.example.invalid")
-    monkeypatch.setenv("SVC_API_KEY", "sk_test_canary7Qx2Lw9Zp4")
-    tunnel = f"{program}:host" if program == "ssh" else program
-    result = svc("events", "listen", "--tunnel", tunnel, "--max-time", "1", "--timeout", "1")
-    assert result.code in (2, 10)
-    assert not mark.exists()
 
 
 def test_cve_2022_24753_no_file_of_the_current_folder_says_key_or_address(
@@ -216,9 +142,7 @@ def test_rich_2408_no_traceback_shows_a_value(
         "sys.argv = ['svc', 'orders', 'retrieve', 'ord_1']\n"
         "main()\n"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", crash], capture_output=True, text=True, check=False
-    )
+    done = run_to_end([sys.executable, "-c", crash])
     assert done.returncode == 1
     assert "Traceback" not in done.stderr
     assert len(done.stderr.splitlines()) <= 4
@@ -226,34 +150,3 @@ def test_rich_2408_no_traceback_shows_a_value(
     assert any("ZeroDivisionError" in text for text in kept)  # the report
     said = [*kept, done.stderr, done.stdout]
     assert not any(word in text for text in said for word in ("canary", "of-a-variable"))
-
-
-@pytest.mark.parametrize("start", ["=", "+", "-", "@", "\t", "\r"])
-def test_cve_2021_41270_no_cell_begins_as_a_formula(
-    svc: Svc, hostile: ScriptedServer, monkeypatch: pytest.MonkeyPatch, start: str
-) -> None:
-    """Symfony left TAB and CR out; here they are defused, too (R64)."""
-    monkeypatch.setenv("SVC_BASE_URL", hostile.url)
-    monkeypatch.setenv("SVC_API_KEY", "sk_test_sandbox")
-    order = {"id": "ord_1", "object": "order", "description": f"{start}cmd|' /C calc'!A0"}
-    hostile.play(hostile.reply(200, {"object": "list", "data": [order], "has_more": False}))
-    result = svc("orders", "list", "-o", "csv", "--fields", "id,description")
-    assert result.code == 0
-    cell = result.out.splitlines()[1].partition(",")[2].lstrip('"')
-    assert cell.startswith("'")
-
-
-def test_ibm_cloud_cli_239_writers_at_once_lose_nothing(
-    svc: Svc, forking: Forking, isolated: Path
-) -> None:
-    """Parallel runs emptied its configuration; here each write is whole, and none is lost (R66)."""
-    create, there = ("profiles", "create"), ("--base-url", "https://api.example.com")
-    with (isolated / "said").open("wb") as said:
-        to = (said.fileno(), said.fileno())
-        runs = [
-            forking.start((*create, f"shop{number}", *there), os.environ, *to)
-            for number in range(12)
-        ]
-    codes = [run.wait() for run in runs]
-    assert codes == [0] * 12, (isolated / "said").read_text()
-    assert len(svc.ok("profiles", "list")) == 12

@@ -1,61 +1,20 @@
 """What servers like ours got wrong; a test an advisory, against the sandbox and the listener."""
 
 import importlib.metadata
-import json
 import os
 import re
 import resource
-import socket
-import subprocess
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 
-from support.running import Sandbox, Svc
+from support.listeners import Listen
+from support.listening import status, talk
+from support.running import Sandbox, Svc, run_to_end
 from support.suite.patience import patient
-
-
-def spoken(port: int, data: bytes, seconds: float = 5.0) -> bytes:
-    """Sends exact bytes and reads until the other side closes, or a whole head has come."""
-    with socket.create_connection(("127.0.0.1", port), timeout=seconds) as line:
-        line.sendall(data)
-        answer = b""
-        while b"\r\n\r\n" not in answer:
-            piece = line.recv(65536)
-            if not piece:
-                break
-            answer += piece
-    return answer
-
-
-def status(answer: bytes) -> int:
-    return int(answer.split(b" ", 2)[1])
-
-
-@contextmanager
-def listening(folder: Path) -> Iterator[tuple[int, str]]:
-    """A listener on the sandbox; gives its port and its path."""
-    ready = folder / "ready.json"
-    process = subprocess.Popen(
-        [sys.executable, "-m", "svc", "events", "listen", "-o", "ndjson"],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        text=True,
-    )
-    assert process.stdout is not None
-    try:
-        record = json.loads(process.stdout.readline())
-        assert record["record"] == "ready", ready
-        match = re.fullmatch(r"http://127\.0\.0\.1:(\d+)(/hook/\w+)", record["url"])
-        assert match
-        yield int(match[1]), match[2]
-    finally:
-        process.terminate()
-        process.communicate()
 
 
 @pytest.mark.parametrize(
@@ -65,7 +24,7 @@ def listening(folder: Path) -> Iterator[tuple[int, str]]:
 def test_cve_2026_48710_a_bad_host_changes_no_path(sandbox: Sandbox, host: str) -> None:
     """Starlette built request.url from Host; here another Host is refused before any route."""
     request = f"GET /_sandbox/clock HTTP/1.1\r\nHost: {host}\r\nSvc-Sandbox: 1\r\n\r\n"
-    assert status(spoken(sandbox.port, request.encode())) in (400, 403, 421)
+    assert status(talk(sandbox.port, request.encode())) in (400, 403, 421)
 
 
 def test_cve_2024_47874_cve_2025_54121_a_form_of_parts_is_not_parsed(sandbox: Sandbox) -> None:
@@ -78,7 +37,7 @@ def test_cve_2024_47874_cve_2025_54121_a_form_of_parts_is_not_parsed(sandbox: Sa
         f"Content-Length: {len(part)}\r\n\r\n"
     )
     begun = time.monotonic()
-    assert 400 <= status(spoken(sandbox.port, head.encode() + part)) < 500
+    assert 400 <= status(talk(sandbox.port, head.encode() + part)) < 500
     assert time.monotonic() - begun < patient(2)
     needed = importlib.metadata.requires("svc-cli") or []  # starlette parses parts only with it
     assert not [one for one in needed if one.startswith("python-multipart")]
@@ -92,7 +51,7 @@ def test_cve_2025_62727_many_ranges_cost_nothing(sandbox: Sandbox) -> None:
         f"Range: bytes={ranges}\r\n\r\n"
     )
     begun = time.monotonic()
-    assert status(spoken(sandbox.port, request.encode())) in (200, 400, 431)
+    assert status(talk(sandbox.port, request.encode())) in (200, 400, 431)
     assert time.monotonic() - begun < patient(2)
 
 
@@ -106,20 +65,22 @@ def test_cve_2025_43859_a_chunk_ends_as_it_must_at_the_sandbox(sandbox: Sandbox)
         "Authorization: Bearer sk_test_sandbox\r\nContent-Type: application/json\r\n"
         f"Transfer-Encoding: chunked\r\n\r\n{SMUGGLED}"
     )
-    answer = spoken(sandbox.port, request.encode())
+    answer = talk(sandbox.port, request.encode())
     assert status(answer) == 400
     assert answer.count(b"HTTP/1.1 ") == 1
 
 
 def test_cve_2025_43859_a_chunk_ends_as_it_must_at_the_listener(
-    svc: Svc, sandbox: Sandbox, tmp_path: Path
+    sandbox: Sandbox, tmp_path: Path, listen: Listen
 ) -> None:
     """The same for webhooks, and both lengths at once are refused (R57, R59)."""
-    with listening(tmp_path) as (port, path):
+    with listen(tmp_path) as running:
+        url = urlsplit(running.wait("ready")[0]["url"])
+        port, path = url.port or 0, url.path
         head = f"POST {path} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nTransfer-Encoding: chunked\r\n"
-        assert status(spoken(port, f"{head}\r\n{SMUGGLED}".encode())) == 400
+        assert status(talk(port, f"{head}\r\n{SMUGGLED}".encode())) == 400
         both = f"{head}Content-Length: 5\r\n\r\n{SMUGGLED}"
-        assert status(spoken(port, both.encode())) == 400
+        assert status(talk(port, both.encode())) == 400
 
 
 @pytest.mark.parametrize(("package", "least"), [("starlette", (1, 0, 1)), ("h11", (0, 16, 0))])
@@ -147,9 +108,7 @@ def test_a_crash_leaves_no_memory_on_disk(svc: Svc, sandbox: Sandbox) -> None:
     hard = resource.getrlimit(resource.RLIMIT_CORE)[1]
     if hard != resource.RLIM_INFINITY:
         pytest.skip("this machine allows no core files at all")
-    done = subprocess.run(
-        [sys.executable, "-c", script], env=os.environ, capture_output=True, text=True, check=False
-    )
+    done = run_to_end([sys.executable, "-c", script], env=os.environ)
     assert done.stderr.splitlines()[-1] == "0", done.stderr
 
 
@@ -162,12 +121,9 @@ def test_no_library_logs_what_is_sent(svc: Svc, sandbox: Sandbox) -> None:
         "from svc.__main__ import main\n"
         "main()\n"
     )
-    done = subprocess.run(
+    done = run_to_end(
         [sys.executable, "-c", script],
         env={**os.environ, "SVC_API_KEY": "sk_test_canary7Qx2Lw9Zp4"},
-        capture_output=True,
-        text=True,
-        check=False,
     )
     assert done.returncode == 4  # the sandbox does not know it
     assert "canary7" not in done.stdout + done.stderr
