@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import socket
 from collections.abc import Collection, Mapping
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
@@ -276,15 +275,6 @@ class Served:
     @property
     def url(self) -> str:
         return f"http://127.0.0.1:{self.port}"
-
-    def raw(self, head: str, body: bytes = b"") -> bytes:
-        """Everything that comes back on a connection of its own, until it is closed."""
-        with socket.create_connection(("127.0.0.1", self.port), timeout=60) as connection:
-            connection.sendall(head.replace("\n", "\r\n").encode() + b"\r\n\r\n" + body)
-            received = b""
-            while part := connection.recv(65536):
-                received += part
-            return received
 
     def ask(self, method: str, path: str, body: Any = None, **headers: str) -> SandboxAnswer:
         """One JSON call with the secret test key, and the controls' header."""

@@ -58,26 +58,24 @@ def test_status_without_a_sandbox_is_a_failed_check(svc: Svc) -> None:
     assert shown.err.startswith("Error: No sandbox is running.\n")
 
 
-def test_start_makes_the_profile_and_uses_it(svc: Svc, start: Start, isolated: Path) -> None:
-    """The first start needs nothing else: the profile `sandbox` is there and active."""
-    started = start("--db", ":memory:")
-    config = (isolated / "config" / "config.toml").read_text()
-    assert 'active_profile = "sandbox"' in config
-    assert f'base_url = "{started["url"]}"' in config
-    assert svc.ok("sandbox", "settings")["country"] == "US"
+def configure(home: Path, text: str) -> Path:
+    (home / "config").mkdir(mode=0o700)
+    file = home / "config" / "config.toml"
+    file.write_text(text)
+    file.chmod(0o600)
+    return file
 
 
 def test_start_leaves_another_active_profile_alone(svc: Svc, start: Start, isolated: Path) -> None:
     """With an account in use, the sandbox is reached by its profile's name only."""
-    folder = isolated / "config"
-    folder.mkdir(mode=0o700)
     text = 'active_profile = "shop"\n\n[profiles.shop]\nbase_url = "https://api.example.com"\n'
-    (folder / "config.toml").write_text(text)
-    (folder / "config.toml").chmod(0o600)
+    file = configure(isolated, text)
     start("--db", ":memory:")
-    assert (folder / "config.toml").read_text().startswith(text)
+    assert file.read_text().startswith(text)
     refused = svc("sandbox", "settings")
     assert (refused.code, refused.error["code"]) == (2, "not_a_sandbox")
+    assert refused.error["outcome"] == "not_sent"
+    assert "--profile sandbox" in refused.error["message"]
     assert svc.ok("sandbox", "settings", "--profile", "sandbox")["object"] == "settings"
 
 
@@ -85,13 +83,10 @@ def test_start_does_not_take_a_profile_of_that_name_over(
     svc: Svc, start: Start, isolated: Path
 ) -> None:
     """A profile called sandbox that is not ours stays, and the user is told."""
-    folder = isolated / "config"
-    folder.mkdir(mode=0o700)
     text = '[profiles.sandbox]\nbase_url = "https://sandbox.example.com"\n'
-    (folder / "config.toml").write_text(text)
-    (folder / "config.toml").chmod(0o600)
+    file = configure(isolated, text)
     assert start("--db", ":memory:")["profile"] is None
-    assert (folder / "config.toml").read_text() == text
+    assert file.read_text() == text
 
 
 @pytest.mark.effect_of("sandbox env", "--shell")
@@ -121,18 +116,6 @@ def test_env_that_fails_stops_the_script(svc: Svc, words: tuple[str, ...]) -> No
     if "--shell" not in words:
         assert svc("sandbox", "env", *words, "--shell", "powershell").out.startswith("throw ")
     assert svc("sandbox", "env", *words, "-o", "json").out == ""
-
-
-@pytest.mark.effect_of("sandbox stop", "--port")
-def test_several_sandboxes_are_told_apart_by_port(svc: Svc, start: Start) -> None:
-    """With two running, commands ask which one is meant."""
-    one, two = start("--db", ":memory:"), start("--db", ":memory:")
-    refused = svc("sandbox", "stop")
-    assert refused.code == 2
-    assert str(one["port"]) in refused.error["message"]
-    (ended,) = svc.ok("sandbox", "stop", "--port", str(one["port"]))
-    assert ended["port"] == one["port"]
-    assert [each["port"] for each in svc.ok("sandbox", "status")] == [two["port"]]
 
 
 @pytest.mark.slow
@@ -259,6 +242,7 @@ def test_signal_ends_a_sandbox_in_the_foreground(
     assert not list((isolated / "state" / "sandbox").glob("run-*"))
 
 
+@pytest.mark.effect_of("sandbox stop", "--port")
 @pytest.mark.parametrize("tls", [("--tls",), ()], ids=["https", "http"])
 def test_a_sandbox_of_ones_own_is_known_by_its_address(
     svc: Svc, start: Start, tls: tuple[str, ...]
@@ -383,17 +367,6 @@ def test_pay_plays_every_way_to_pay(
         assert svc.ok("payments", "retrieve", payment)["status"] == "failed"
 
 
-@pytest.mark.parametrize(
-    "options",
-    [("--expiry", "soon"), ("--method", "klarna", "--card", "4242424242424242")],
-)
-def test_pay_refuses_what_cannot_be_meant(
-    svc: Svc, sandbox: Sandbox, options: tuple[str, ...]
-) -> None:
-    """A wrong expiry, or a card for a method without cards, is a usage error."""
-    assert svc("sandbox", "pay", unpaid(sandbox)["client_secret"], *options).code == 2
-
-
 @pytest.mark.effect_of("sandbox dispute", "--reason")
 def test_dispute_is_opened_and_decided(svc: Svc, sandbox: Sandbox) -> None:
     """`dispute` opens one; `decide` ends it once evidence is under review."""
@@ -405,7 +378,6 @@ def test_dispute_is_opened_and_decided(svc: Svc, sandbox: Sandbox) -> None:
     body = {"evidence": {"tracking_number": "1Z"}, "submit": True}
     api(sandbox.port, "POST", f"/v1/disputes/{dispute['id']}", body)
     assert svc.ok("sandbox", "decide", dispute["id"], "won")["status"] == "won"
-    assert svc("sandbox", "decide", dispute["id"], "perhaps").code == 2
 
 
 # --- banks and networks -----------------------------------------------------------------------
@@ -447,13 +419,6 @@ def test_settle_takes_a_payout_to_its_bank(svc: Svc, sandbox: Sandbox) -> None:
     assert (failed["status"], failed["failure_reason"]) == ("failed", "no_account")
 
 
-@pytest.mark.parametrize("verb", ["settle", "fail"])
-def test_other_ids_cannot_be_settled(svc: Svc, sandbox: Sandbox, verb: str) -> None:
-    """An order's id is refused before anything is sent."""
-    refused = svc("sandbox", verb, "ord_3kPq0aVb7cXd9eYf1gZh2iWj")
-    assert (refused.code, refused.error["code"]) == (2, "id_invalid")
-
-
 # --- time and the dashboard -------------------------------------------------------------------
 
 
@@ -467,19 +432,13 @@ def test_advance_turns_the_clock(svc: Svc, sandbox: Sandbox) -> None:
     assert api(sandbox.port, "GET", f"/v1/orders/{order['id']}")["status"] == "paid"
     assert svc.ok("sandbox", "advance", "--to", "2090-01-01T00:00:00Z")["now"].startswith("2090")
     assert svc.ok("sandbox", "advance", "--until", "idle")["next_job_at"] is None
-    assert svc("sandbox", "advance", "--until", "1d", "--to", "x").code == 2
-    assert svc("sandbox", "advance", "3 days").code == 2
 
 
 def test_settings_are_shown_and_changed(svc: Svc, sandbox: Sandbox) -> None:
-    """Values are typed by the sandbox; an unknown name is refused before it is asked."""
+    """Values are typed by the sandbox."""
     assert svc.ok("sandbox", "settings")["smart_retries"] is False
     changed = svc.ok("sandbox", "settings", "smart_retries=true", "country=DE")
     assert (changed["smart_retries"], changed["country"]) == (True, "DE")
-    refused = svc("sandbox", "settings", "colour=blue")
-    assert (refused.code, refused.error["type"]) == (2, "usage_error")
-    assert "smart_retries" in refused.error["message"]
-    assert svc("sandbox", "settings", "smart_retries").code == 2
 
 
 def test_settings_say_what_to_type_to_change_one(svc: Svc, sandbox: Sandbox) -> None:
@@ -502,9 +461,6 @@ def test_balances_are_shown_and_set_by_mode(svc: Svc, sandbox: Sandbox) -> None:
     assert usd() == 100_000_000
     assert usd("USD=4200") == 4200
     assert usd("--live") == 0
-    wrong = svc("sandbox", "balances", "USD=42.00", "-o", "human")
-    assert wrong.code == 2
-    assert "4200" in wrong.err
 
 
 @pytest.mark.effect_of("sandbox reset", "--seed")
@@ -542,31 +498,6 @@ def test_deliveries_are_listed_and_sent_again(svc: Svc, sandbox: Sandbox) -> Non
 
 
 # --- only a sandbox ---------------------------------------------------------------------------
-
-
-def test_control_refuses_a_server_that_is_no_sandbox(svc: Svc, tmp_path: Path) -> None:
-    """Something else on loopback gets a health check and nothing more."""
-    argv = [sys.executable, "-u", "-m", "http.server", "0", "--bind", "127.0.0.1"]
-    with subprocess.Popen(
-        argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=tmp_path
-    ) as server:
-        assert server.stdout is not None
-        port = server.stdout.readline().split(" port ")[1].split()[0]
-        refused = svc("sandbox", "reset", "--yes", "--base-url", f"http://127.0.0.1:{port}")
-        server.terminate()
-        _, log = server.communicate()
-    assert (refused.code, refused.error["code"]) == (2, "not_a_sandbox")
-    assert "GET /_sandbox/health" in log
-    assert "POST" not in log
-
-
-def test_control_without_a_sandbox_says_how_to_start_one(svc: Svc) -> None:
-    """Nothing listens: exit code 8, not carried out, with the command to start one."""
-    with socket.create_server(("127.0.0.1", 0)) as nobody:
-        port = nobody.getsockname()[1]
-    gone = svc("sandbox", "reset", "--yes", "--base-url", f"http://127.0.0.1:{port}", "-o", "human")
-    assert gone.code == 8
-    assert "svc sandbox start --detach" in gone.err
 
 
 def test_api_key_of_the_environment_is_not_sent_to_controls(

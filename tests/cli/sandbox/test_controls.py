@@ -24,7 +24,6 @@ from svc.cli.main import main
 from svc.cli.sandbox import exported
 from svc.cli.sandbox import state as state_commands
 from svc.cli.sandbox.exported import StatePieces
-from svc.service.facts import EVENT_TYPES
 
 Start = Callable[..., Any]
 DETACHED = ("sandbox", "start", "--detach", "--port", "0")
@@ -57,14 +56,6 @@ def test_trigger_takes_fields_of_the_order(svc: Svc, sandbox: Sandbox) -> None:
     assert (order["amount"], order["shipping"]["country"]) == (500, "GB")
 
 
-@pytest.mark.parametrize("event_type", ["order.exploded", "*", "ORDER.PAID"])
-def test_trigger_refuses_what_is_no_event_type(svc: Svc, event_type: str) -> None:
-    """Before anything is sent, with all 18 names."""
-    refused = svc("sandbox", "trigger", event_type)
-    assert refused.code == 2
-    assert all(name in refused.error["message"] for name in EVENT_TYPES)
-
-
 # --- keys -------------------------------------------------------------------------------------
 
 
@@ -82,9 +73,6 @@ def test_rolled_key_works_through_its_grace(svc: Svc, sandbox: Sandbox) -> None:
     assert (code(made["secret"]), code(fresh["secret"])) == (None, None)
     svc.ok("sandbox", "advance", "7d")
     assert (code(made["secret"]), code(fresh["secret"])) == ("api_key_expired", None)
-    listed = svc.ok("sandbox", "keys", "list")["data"]
-    assert {key["id"]: bool(key["expires_at"]) for key in listed}[made["id"]] is True
-    assert made["secret"] not in json.dumps(listed)
     at_once = svc.ok("sandbox", "keys", "roll", fresh["id"])
     assert (code(fresh["secret"]), code(at_once["secret"])) == ("api_key_expired", None)
 
@@ -101,15 +89,6 @@ def test_restricted_key_is_made_by_its_permissions(svc: Svc, sandbox: Sandbox) -
     assert svc(*CREATE, env=env).error["code"] == "permission_denied"
     nothing = svc("refunds", "create", "--payment", "pay_none", env=env)
     assert nothing.error["code"] == "resource_missing"
-
-
-@pytest.mark.parametrize(
-    "argv",
-    [("roll", "sk_test_sandbox"), ("roll", "key_1", "--grace", "8d"), ("create", "--permission")],
-)
-def test_keys_refuses_what_cannot_be_meant(svc: Svc, sandbox: Sandbox, argv: list[str]) -> None:
-    """A key's text instead of its id, more than seven days, half an option."""
-    assert svc("sandbox", "keys", *argv).code == 2
 
 
 # --- faults -----------------------------------------------------------------------------------
@@ -178,20 +157,6 @@ def test_every_option_of_a_rule_reaches_the_sandbox(
 
 
 # --- looking and carrying about ---------------------------------------------------------------
-
-
-def test_requests_are_listed_for_assertions(svc: Svc, sandbox: Sandbox) -> None:
-    """Method, path, status and masked key of every request."""
-    svc(*CREATE)
-    svc("orders", "retrieve", "ord_none")
-    shown = svc.ok("sandbox", "requests", "--path", "/v1/orders*")["data"]
-    assert [(each["method"], each["status"]) for each in shown] == [("GET", 404), ("POST", 200)]
-    assert shown[0]["key"] == "sk_test_…dbox"
-    assert svc("sandbox", "requests", "-o", "human").out.splitlines()[0].split()[:3] == [
-        "METHOD",
-        "PATH",
-        "STATUS",
-    ]
 
 
 @pytest.mark.parametrize("width", ["40", "80", "200"])
@@ -277,23 +242,20 @@ def test_endpoints_are_looked_after(svc: Svc, sandbox: Sandbox) -> None:
     assert longest["secret"] not in ("", rolled["secret"])
     assert svc.ok("sandbox", "endpoints", "delete", identity)["deleted"] is True
     assert svc.ok("sandbox", "endpoints", "list")["data"] == []
-    assert svc("sandbox", "endpoints", "roll-secret", identity, "--grace", "2d").code == 2
 
 
 def test_customs_may_charge_nothing(svc: Svc, sandbox: Sandbox) -> None:
     order = svc.ok("sandbox", "trigger", "order.paid")["created"][0]["id"]
     assert svc.ok("sandbox", "customs", order, "--charged", "0")["id"] == order
-    assert svc("sandbox", "customs", order, "--charged", "-1").code == 2
 
 
 @pytest.mark.effect_of("sandbox settle", "--sent")
 def test_payout_is_only_handed_over(svc: Svc, sandbox: Sandbox) -> None:
-    """`settle --sent` stops at the local network; a refund has none."""
+    """`settle --sent` stops at the local network."""
     told = sandbox.control("POST", "/events/trigger", {"type": "payout.created"})
     payout = told["created"][0]["id"]
     assert svc.ok("sandbox", "settle", payout, "--sent")["status"] == "sent"
     assert svc.ok("sandbox", "settle", payout)["status"] == "paid"
-    assert svc("sandbox", "settle", "rf_1", "--sent").code == 2
 
 
 def test_job_that_breaks_is_told_and_stops_nothing(svc: Svc, start: Start, tmp_path: Path) -> None:
@@ -559,54 +521,10 @@ def test_clock_runs_or_stands_still(svc: Svc, sandbox: Sandbox) -> None:
     assert api(sandbox.port, "GET", f"/v1/orders/{order}")["status"] == "processing"
     svc.ok("sandbox", "clock", "realtime")
     until(lambda: api(sandbox.port, "GET", f"/v1/orders/{order}")["status"] == "paid")
-    assert svc("sandbox", "clock", "backwards").code == 2
     assert svc("sandbox", "clock", "--to", "2001-01-01T00:00:00Z").code == 3
 
 
 # --- only a sandbox ---------------------------------------------------------------------------
-
-CONTROLS = [
-    ("trigger", "order.paid"),
-    ("keys", "list"),
-    ("keys", "create"),
-    ("keys", "roll", "key_1"),
-    ("fault", "add", "--status", "500"),
-    ("fault", "list"),
-    ("fault", "clear"),
-    ("endpoints", "list"),
-    ("events",),
-    ("emails",),
-    ("requests",),
-    ("clock",),
-    ("advance", "1d"),
-    ("reset", "--yes"),
-    ("settings",),
-    ("balances",),
-    ("deliveries",),
-    ("resend", "evt_1"),
-    ("pay", "ord_1_secret_2"),
-    ("checkout", "ord_1"),
-    ("dispute", "pay_1"),
-    ("settle", "rf_1"),
-    ("fail", "rf_1"),
-    ("decide", "dp_1", "won"),
-    ("export",),
-    ("import", "STATE"),
-]
-
-
-@pytest.mark.parametrize("argv", CONTROLS, ids=[" ".join(words[:2]) for words in CONTROLS])
-def test_control_refuses_an_origin_elsewhere(
-    argv: tuple[str, ...], tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """No address but this machine's is even connected to."""
-    state = tmp_path / "state.json"
-    state.write_text("{}")
-    words = [str(state) if word == "STATE" else word for word in argv]
-    assert main(["sandbox", *words, "--base-url", "https://api.example.com"]) == 2
-    error = json.loads(capsys.readouterr().err)["error"]
-    assert (error["code"], error["outcome"]) == ("not_a_sandbox", "not_sent")
-    assert "--profile sandbox" in error["message"]
 
 
 @pytest.mark.effect_of("svc", "--max-time")
@@ -654,12 +572,6 @@ def test_counters_that_are_zero_are_left_out_for_people(svc: Svc, sandbox: Sandb
     assert "Fired" not in added
     assert "Skip" not in added
     assert "FIRED" in svc("sandbox", "fault", "list", env=human).out
-
-
-def test_a_key_that_is_not_there_is_called_an_api_key(svc: Svc, sandbox: Sandbox) -> None:
-    """In the spelling of everything else."""
-    refused = svc("sandbox", "keys", "roll", "key_3kPq0aVb7cXd9eYf1gZh2iWj")
-    assert refused.error["message"] == "No such API key: key_3kPq0aVb7cXd9eYf1gZh2iWj."
 
 
 @pytest.mark.effect_of("sandbox settings", "--of")

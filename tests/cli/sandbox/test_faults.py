@@ -4,8 +4,7 @@ import json
 import shlex
 import socket
 import time
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from http.client import HTTPConnection, IncompleteRead, RemoteDisconnected
 from typing import Any
 
@@ -14,16 +13,12 @@ from typer.main import get_command
 
 from support.orders import ORDER
 from support.running import Sandbox, Svc
-from support.serving import Hook, HookReceiver
-from svc import signature
 from svc.cli.help.page import page_of, read_shell_lines
 from svc.cli.main import main
 from svc.cli.sandbox.faults import app
-from svc.errors import SignatureError
 
-# As `svc help faults` shows them: before the change and after it, of some requests, of deliveries.
+# As `svc help faults` shows them, first those before the change.
 SHOWN = [lines for part in page_of("faults").parts if (lines := read_shell_lines(part))]
-BEFORE, AFTER, CHOSEN, WEBHOOKS = SHOWN[:4]
 DELAY = 0.3  # seconds, in place of the example's
 REFUSED = (429, 500, 502, 503)
 
@@ -112,7 +107,7 @@ def expected(rule: Any) -> str:
     return str(effect.get("status") or effect.get("connection") or "late")
 
 
-@pytest.mark.parametrize("line", commands(BEFORE))
+@pytest.mark.parametrize("line", commands(SHOWN[0]))
 def test_before_means_that_nothing_happened(
     caller: Caller, line: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -128,121 +123,16 @@ def test_before_means_that_nothing_happened(
     assert caller.orders() == 1
 
 
-@pytest.mark.parametrize("line", commands(AFTER))
-def test_after_means_that_it_is_done(
-    caller: Caller, line: str, capsys: pytest.CaptureFixture[str]
+def test_each_other_rule_that_is_shown_is_taken(
+    sandbox: Sandbox, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The caller sees the same, but the order is there, and a retry makes no second one."""
-    rule = run(line, capsys)
-    assert rule["phase"] == "after"
-    assert seen(caller, rule) == expected(rule)
-    assert caller.orders() == 1
-    assert caller.ask("POST", "/v1/orders", ORDER)[0] == 200
-    assert caller.orders() == 1
-
-
-def test_rules_choose_their_requests(
-    sandbox: Sandbox, caller: Caller, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """By method and path, by idempotency key, and by how many have passed."""
-    refunds, key, counted = commands(CHOSEN)
-
-    def statuses(*asked: tuple[Any, ...]) -> list[int]:
-        found = [caller.ask(*each)[0] for each in asked]
-        sandbox.control("DELETE", "/faults")
-        return found
-
-    run(refunds, capsys)
-    refund = ("POST", "/v1/refunds", {"payment": "pay_none"})
-    assert statuses(("GET", "/v1/refunds"), refund, refund) == [200, 500, 404]
-    run(key, capsys)
-    order = ("POST", "/v1/orders", ORDER)
-    assert statuses((*order, "other"), order, order) == [200, 500, 200]
-    run(counted, capsys)
-    assert statuses(*[("GET", "/v1/orders")] * 9) == [200] * 2 + [500] * 5 + [200] * 2
-
-
-# --- deliveries -------------------------------------------------------------------------------
-
-
-@dataclass
-class Checking:
-    """What a receiver makes of webhooks with the official check: which events, and how it ended."""
-
-    secret: str = ""
-    got: list[tuple[str, str]] = field(default_factory=list)
-
-    def take(self, hook: Hook) -> None:
-        verdict = "verified"
-        try:
-            signature.verify(
-                hook.body, [hook.headers["svc-signature"]], [self.secret], int(time.time())
-            )
-        except SignatureError as error:
-            verdict = str(error.reason)
-        self.got.append((json.loads(hook.body)["id"], verdict))
-
-
-Story = Callable[[Checking, list[str], float], None]
-
-
-def _duplicated(checking: Checking, events: list[str], _: float) -> None:
-    came = sorted(checking.got.count((event, "verified")) for event in events)
-    assert (came, len(checking.got)) == ([1, 1, 3], 5)
-
-
-def _reordered(checking: Checking, events: list[str], _: float) -> None:
-    assert [event for event, _ in checking.got] == events[::-1]
-
-
-def _dropped(checking: Checking, events: list[str], _: float) -> None:
-    assert checking.got == [(events[2], "verified")]
-
-
-def _refused(verdict: str) -> Story:
-    def one_is_refused(checking: Checking, events: list[str], _: float) -> None:
-        assert sorted(said for _, said in checking.got) == [verdict, "verified", "verified"]
-
-    return one_is_refused
-
-
-def _delayed(checking: Checking, events: list[str], took: float) -> None:
-    assert {event for event, _ in checking.got} == set(events)
-    assert took >= DELAY
-
-
-STORIES: dict[str, Story] = {
-    "duplicate": _duplicated,
-    "reorder": _reordered,
-    "drop": _dropped,
-    "bad_signature": _refused("signature_mismatch"),
-    "stale_timestamp": _refused("timestamp_too_old"),
-    "delay": _delayed,
-}
-
-
-@pytest.mark.parametrize("line", commands(WEBHOOKS))
-def test_webhook_rule_does_what_the_help_says(
-    sandbox: Sandbox, caller: Caller, line: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """Three events under a rule, as a receiver with the official check sees them (R90)."""
-    checking = Checking()
-    with HookReceiver(heard=checking.take).listening() as receiver:
-        endpoint = {"url": receiver.url, "events": ["order.cancelled"]}
-        made = json.loads(caller.ask("POST", "/v1/webhook_endpoints", endpoint)[2])
-        checking.secret = made["secret"]
-        rule = run(line, capsys)
-        begun = time.monotonic()
-        events = [cancelled(sandbox) for _ in range(3)]
-        sandbox.control("POST", "/clock/advance", {"seconds": 0})
-        STORIES[rule["effect"]](checking, events, time.monotonic() - begun)
-        sandbox.control("DELETE", f"/webhook_endpoints/{made['id']}")
-
-
-def cancelled(sandbox: Sandbox) -> str:
-    """Lets `order.cancelled` happen and gives the event's id."""
-    told = sandbox.control("POST", "/events/trigger", {"type": "order.cancelled"})
-    return str(told["event"]["id"])
+    """After the change, of some requests, of deliveries; what they do is held by `faults` itself."""
+    after, chosen, webhooks = ([run(line, capsys) for line in commands(p)] for p in SHOWN[1:4])
+    assert {rule["phase"] for rule in after} == {"after"}
+    of_two = {"method": "POST", "path": "/v1/refunds*"}, {"idempotency_key": "order-1"}
+    assert [rule["match"] for rule in chosen] == [*of_two, {}]
+    assert (chosen[2]["skip"], chosen[2]["times"]) == (2, 5)
+    assert {rule["object"] for rule in webhooks} == {"webhook_fault"}
 
 
 # --- the pages --------------------------------------------------------------------------------

@@ -46,19 +46,6 @@ def test_a_sandbox_on_a_terminal_shows_each_request(open_terminal: OpenTerminal,
     assert re.fullmatch(rf"{TIME}  GET   /checkout/ord_abc_secret_…mnop  404  \d+ ms", lines[2])
 
 
-def test_a_narrow_terminal_breaks_between_cells_and_never_in_an_id(
-    open_terminal: OpenTerminal, svc: Svc
-) -> None:
-    with open_terminal(*START, columns=40) as terminal:
-        identifier = "ord_3kPq0aVb7cXd9eYf1gZh2iWj"
-        get(port_of(terminal), f"/v1/orders/{identifier}")
-        seen = terminal.read_until(" ms")
-    shown = seen[seen.index("GET") - 20 :]
-    assert re.search(rf"\n\d\d:\d\d:\d\d  GET\n  /v1/orders/{identifier}\n  404  \d+ ms", shown), (
-        shown
-    )
-
-
 @pytest.mark.parametrize("how", ["quiet", "pipe"])
 def test_whoever_wants_no_lines_gets_none(
     open_terminal: OpenTerminal, how: str, svc: Svc, tmp_path: Path
@@ -168,16 +155,3 @@ def test_a_log_is_followed_line_by_line(
         assert following[0].next()["line"] == "anew"
     finally:
         svc.ok("sandbox", "stop")
-
-
-@pytest.mark.parametrize("what", ["requests", "logs"])
-@pytest.mark.parametrize(
-    ("argv", "said"),
-    [(("-o", "json"), "json"), (("-o", "csv"), "csv"), (("--query", "[0]"), "--query")],
-)
-def test_what_needs_a_whole_result_is_refused(
-    what: str, argv: tuple[str, ...], said: str, svc: Svc, sandbox: Sandbox
-) -> None:
-    refused = svc("sandbox", what, "--follow", *argv)
-    assert refused.code == 2
-    assert said in refused.error["message"]

@@ -1,7 +1,4 @@
-"""A sandbox that other containers reach, in network namespaces, as `svc help ci` shows it.
-
-Two of the stories are told with SVC_TEST_LONG=1 alone: the slow run has no time for all.
-"""
+"""A sandbox that other containers reach, in network namespaces, as `svc help ci` shows it."""
 
 import json
 import os
@@ -10,7 +7,7 @@ import signal
 import subprocess
 import sys
 import textwrap
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,7 +19,6 @@ import yaml  # type: ignore[import-untyped]  # it brings no types
 from support.team.log import wait_for
 from svc.cli.help.page import page_of
 
-LONG: Final = os.environ.get("SVC_TEST_LONG") == "1"
 HANDLER: Final = Path(__file__).parents[2] / "acceptance/integration/examples/handler.py"
 HOSTS: Final = "127.0.0.1 localhost\n10.77.0.1 svc\n10.77.0.2 shop\n"
 PUBLIC: Final = {"SVC_BASE_URL": "http://svc:4242", "SVC_API_KEY": "sk_test_sandbox"}
@@ -44,12 +40,6 @@ with socket.create_server(("10.77.0.1", 80)) as server:
         )
         line.close()
 """
-
-
-def told_at_length(story: Callable[..., None]) -> Callable[..., None]:
-    """Has pytest take a test only where there is time for all."""
-    vars(story)["__test__"] = LONG
-    return story
 
 
 def ip(*words: str) -> None:
@@ -217,8 +207,7 @@ def test_the_compose_file_brings_an_event_from_one_container_to_another(
 REACHED: Final = "import socket; socket.create_connection(('shop', 3000)).close()"
 
 
-@told_at_length
-@pytest.mark.slow(seconds=4)
+@pytest.mark.slow(seconds=4, rare=True)
 @pytest.mark.limit(120)
 def test_the_service_container_of_github_is_paid_an_order(containers: Containers) -> None:
     """Its command is parted as the runner's, quotation marks alone; the steps run in its job."""
@@ -246,7 +235,6 @@ class OtherContainer:
     """The other container, which uses a sandbox that is bound to all addresses of its own."""
 
     containers: Containers
-    wide: "subprocess.Popen[str]"
 
     def svc(self, *argv: str, code: int = 0, **env: str) -> Any:
         return self.containers.svc("shop", *argv, code=code, **{**PUBLIC, **PROXIES, **env})
@@ -258,33 +246,7 @@ def shop(containers: Containers) -> OtherContainer:
     wide = containers.begin("svc", "svc", *start, "--bind", "0.0.0.0", "--allow-host", "svc")
     ready = json.loads(first_line(wide))
     assert (ready["url"], ready["bind"]) == ("http://127.0.0.1:4242", "0.0.0.0")
-    return OtherContainer(containers, wide)
-
-
-@told_at_length
-@pytest.mark.slow(seconds=3)
-@pytest.mark.limit(120)
-def test_a_sandbox_elsewhere_answers_to_its_name_and_to_no_other(shop: OtherContainer) -> None:
-    """R26, R89: whatever proxies there are; its own machine finds it and ends it."""
-    start = ("sandbox", "start", "--db", ":memory:", "-o", "ndjson", "--port", "4300")
-    assert json.loads(first_line(shop.containers.begin("svc", "svc", *start)))["bind"] is None
-    assert shop.svc("orders", "list")["data"] == []
-    assert shop.svc("sandbox", "trigger", "order.paid")["type"] == "order.paid"
-    checks = {one["name"]: one["status"] for one in shop.svc("doctor")}
-    assert (checks["service"], checks["key accepted"]) == ("ok", "ok")
-    numbered = shop.svc("orders", "list", code=4, SVC_BASE_URL="http://10.77.0.1:4242")
-    assert numbered["code"] == "host_not_allowed"
-    shop.svc("orders", "list", code=8, SVC_BASE_URL="http://svc:4300")
-    far = shop.svc("events", "listen", "--forward-to", "3000", code=2)
-    assert "its own machine only" in far["message"]
-    hook = ("webhook-endpoints", "create", "--events", "order.paid", "--url")
-    assert shop.svc(*hook, "http://shop:3000/hook", code=3)["code"] == "url_invalid"
-    listed = {one["port"]: one["bind"] for one in shop.containers.svc("svc", "sandbox", "status")}
-    assert listed == {4242: "0.0.0.0", 4300: None}
-    stopped = shop.containers.svc("svc", "sandbox", "stop", "--port", "4242")
-    assert stopped[0]["result"] == "stopped"
-    told = shop.wide.communicate()[1]
-    assert told.count("Warning: Anyone who can connect to any address of this machine") == 1
+    return OtherContainer(containers)
 
 
 @pytest.mark.slow(seconds=3)

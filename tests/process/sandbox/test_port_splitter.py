@@ -12,7 +12,6 @@ import pytest
 
 from support.suite.patience import patient
 from svc.sandbox.process.certificate import issue
-from svc.sandbox.process.records import health
 
 Start = Callable[..., Any]
 ASK = b"GET /_sandbox/health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
@@ -55,14 +54,6 @@ def over_tls(secured: Any, words: bytes) -> bytes:
     ):
         line.sendall(words)
         return said(line)
-
-
-def test_both_are_answered_on_one_port(secured: Any) -> None:
-    """By the first byte: TLS with the certificate, plain HTTP without."""
-    assert secured.record.url.startswith("https://")
-    assert health(secured.record) is not None
-    assert over_tls(secured, ASK).startswith(b"HTTP/1.1 200")
-    assert plain(secured.record.port, ASK).startswith(b"HTTP/1.1 200")
 
 
 def test_noise_is_turned_away(secured: Any) -> None:

@@ -1,6 +1,5 @@
 """Real sandbox processes in the background: starting, finding and stopping them."""
 
-import json
 import os
 import signal
 import socket
@@ -55,6 +54,8 @@ def test_started_sandbox_answers_and_is_found(start: Start, folder: Path) -> Non
     assert health(record) is not None
     assert list_running(folder) == [record]
     assert os.getsid(record.pid) == record.pid
+    assert record.url == f"http://127.0.0.1:{record.port}"
+    assert Path(record.log).stat().st_mode & 0o777 == 0o600
     assert api(record.port, "POST", "/v1/orders", ORDER)["object"] == "order"
 
 
@@ -66,17 +67,6 @@ def test_kill_loses_nothing(start: Start, folder: Path) -> None:
     reap(first.pid)
     assert list_running(folder) == []
     assert api(start().port, "GET", f"/v1/orders/{order['id']}")["id"] == order["id"]
-
-
-@pytest.mark.usefixtures("quick_sandboxes")
-def test_what_a_newer_svc_notes_beside_is_left_out(start: Start, folder: Path) -> None:
-    """Its sandbox is found and stopped as one of ours."""
-    record = start()
-    note = folder / f"run-{record.port}.json"
-    text = json.dumps({**json.loads(note.read_text()), "newer": 1})
-    note.write_text(text)
-    assert list_running(folder) == [record]
-    assert launch.stop(folder, record, SystemClock()) == "stopped"
 
 
 @pytest.mark.usefixtures("quick_sandboxes")
@@ -121,7 +111,6 @@ def test_program_in_the_working_directory_does_not_run(
 
 
 def test_process_that_cannot_run_says_why(folder: Path) -> None:
-    """What a process said before it died is in the error."""
     folder.mkdir(mode=0o700)
     broken = {"PYTHONPATH": str(folder), "PATH": os.environ["PATH"]}
     (folder / "sitecustomize.py").write_text("raise SystemExit('no start today')")

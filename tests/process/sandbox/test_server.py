@@ -27,17 +27,6 @@ def ends(process: Any, number: signal.Signals) -> float:
     return time.monotonic() - begun
 
 
-def test_process_says_when_it_is_ready(stub: Start, folder: Path) -> None:
-    """The announced address answers at once, and the record names this process and its log."""
-    sandbox = stub()
-    record = sandbox.record
-    assert record.pid == sandbox.process.pid
-    assert record.url == f"http://127.0.0.1:{record.port}"
-    assert ask(record.port, "GET", "/_sandbox/health")[0] == 200
-    assert list_running(folder) == [record]
-    assert Path(record.log).stat().st_mode & 0o777 == 0o600
-
-
 @pytest.mark.parametrize(
     "number", [signal.SIGTERM, pytest.param(signal.SIGHUP, marks=pytest.mark.slow)]
 )
@@ -120,7 +109,6 @@ def test_only_loopback_is_bound(stub: Start) -> None:
 
 
 def test_log_begins_anew_when_it_is_long(stub: Start) -> None:
-    """The log of a port does not grow for ever."""
     first = stub()
     log = Path(first.record.log)
     ends(first.process, signal.SIGTERM)
@@ -130,7 +118,6 @@ def test_log_begins_anew_when_it_is_long(stub: Start) -> None:
 
 
 def test_health_of_something_else_is_none(stub: Start) -> None:
-    """An address that does not answer as a sandbox is none."""
     sandbox = stub()
     ends(sandbox.process, signal.SIGTERM)
     assert health(sandbox.record, timeout=1) is None

@@ -78,7 +78,7 @@ def get(target: bytes, key: bytes = KEY) -> bytes:
     return b"GET " + target + b" HTTP/1.1\r\nHost: 127.0.0.1\r\n" + key + b"\r\n"
 
 
-DEEP = (33, 1_000, 100_000, 500_000)
+DEEP = (100_000, 500_000)
 MANY_ONCE = b",".join(b'"a%d":1' % n for n in range(50_000))
 UNKNOWN, NO_NUMBER = (400, "parameter_unknown"), (400, "parameter_invalid_integer")
 MISSING, NO_BODY = (400, "parameter_missing"), (400, "body_invalid")
@@ -103,14 +103,7 @@ READABLE = {
     "100,000 objects deep": (request(b'{"a":' * 100_001), NO_BODY),
     "an exponent beyond all floats": (request(b'{"amount":1e999999,"currency":"EUR"}'), NO_NUMBER),
     "a duplicate key behind 50,000 others": (request(b"{" + MANY_ONCE + b',"a49999":1}'), NO_BODY),
-    "an integer of 4,000 digits": (
-        request(b'{"amount":' + b"9" * 4000 + b',"currency":"EUR"}'),
-        (400, "amount_too_large"),
-    ),
-    "a limit of 5,000 digits": (get(b"/v1/orders?limit=" + b"9" * 5000), NO_NUMBER),
-    "gzip": (request(b"\x1f\x8b\x08\x00", more=b"Content-Encoding: gzip\r\n"), NO_BODY),
     "a key of 32 KiB": (get(b"/v1/orders", STRANGER), (401, "api_key_invalid")),
-    "a line break in the path": (get(b"/v1/orders/%0Aord"), NOTHING),
     "a path of 32 KiB": (get(b"/v1/orders/" + b"a" * 32_000), NOTHING),
     "a query of 32 KiB": (get(b"/v1/orders?" + b"a" * 32_000), UNKNOWN),
     "another name": (
@@ -176,23 +169,6 @@ def test_http_1_0_needs_no_host(port: int) -> None:
 
 CONTROLS = (b"/_sandbox/settings", b"/_sandbox/clock/advance", b"/_sandbox/import")
 PAYING = b"/_sandbox/checkout/pay"
-SPOILT = {
-    "1 MiB of brackets": (b"[" * MIB, 400, "body_invalid"),
-    "1 MiB of digits": (b'{"seconds":' + b"9" * (MIB - 12) + b"}", 400, "body_invalid"),
-    "100,000 lists deep": (nested(b"[", b"]", 100_000), 400, "body_invalid"),
-    "a duplicate key": (b'{"mode":"test","mode":"test"}', 400, "body_invalid"),
-}
-
-
-@pytest.mark.parametrize("path", [*CONTROLS, PAYING])
-@pytest.mark.parametrize("name", SPOILT)
-def test_hostile_control_is_refused_in_the_error_shape(port: int, name: str, path: bytes) -> None:
-    """What the API refuses of a body, the controls and the checkout refuse as well."""
-    body, status, code = SPOILT[name]
-    answered, _, said = spoken(port, as_control(body, path))
-    shown = json.loads(said)
-    assert (answered, shown["type"], shown["code"]) == (status, "sandbox_error", code)
-    assert_alive(port)
 
 
 @pytest.mark.parametrize("path", [*CONTROLS[:2], PAYING])

@@ -17,21 +17,13 @@ import pytest
 
 from support.launching import launch_options
 from support.orders import ORDER
+from support.sandbox_calls import PAYOUT
 from svc.clock import SystemClock
 from svc.sandbox.process import launch
 from svc.sandbox.process.records import RunRecord
 
 KILLS = 200 if os.environ.get("SVC_TEST_LONG") == "1" else 12  # of the slow run
 CALLERS = 4
-PAYOUT = {
-    "amount": 1000,
-    "currency": "EUR",
-    "destination": {
-        "country": "DE",
-        "account_holder_name": "Muster GmbH",
-        "iban": "DE89370400440532013000",
-    },
-}
 OWED_AND_PLANNED = (
     "SELECT id FROM deliveries WHERE status = 'pending'",
     "SELECT subject FROM jobs WHERE name LIKE '%attempt'",
@@ -108,7 +100,7 @@ def keep_calling(port: int, name: str, log: CallLog) -> None:
 def one_of_each(ref: str, log: CallLog) -> Any:
     """Three calls; the last one names the order that the second one made."""
     metadata = {"ref": ref}
-    yield "/v1/payouts", {**PAYOUT, "metadata": metadata}
+    yield "/v1/payouts", {**PAYOUT, "amount": 1000, "metadata": metadata}
     yield "/v1/orders", {**ORDER, "metadata": metadata}
     answer = log.calls[f"{ref}-/v1/orders"].answer
     yield f"/v1/orders/{json.loads(answer or b'')['id']}/cancel", {}

@@ -6,11 +6,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.client import HTTPConnection
-from typing import Any, Final
+from typing import Any
 
 from support.serving import QuietHandler, serving
-
-LOST: Final = -1
 
 
 @dataclass
@@ -47,7 +45,7 @@ def differing(
 ) -> Iterator[str]:
     """Passes on to a sandbox what `asked` makes of a request, and back what `answered` makes.
 
-    Where `asked` sets a status, the sandbox is not asked; with LOST no answer comes. Gives the proxy's origin.
+    Where `asked` sets a status, the sandbox is not asked. Gives the proxy's origin.
     """
 
     class Proxy(QuietHandler):
@@ -60,9 +58,6 @@ def differing(
             if not one.status:
                 _ask(port, one)
             answered(one)
-            if one.status == LOST:
-                self.close_connection = True
-                return
             content = json.dumps(one.data).encode()
             self.send_response(one.status)
             for name, value in one.answered.items():

@@ -182,3 +182,20 @@ def test_advance_to_the_next_job_that_is_shown_runs_it(between: AsgiSandbox) -> 
     between.post("/v1/refunds", {"payment": between.paid()["id"]})
     due = between.control("/clock", method="GET").json["next_job_at"]
     assert between.control("/clock/advance", {"to": due}).json["jobs"] == 1
+
+
+def test_everything_still_works_at_the_last_moment(sandbox: AsgiSandbox) -> None:
+    """What is scheduled there lies beyond the last moment, and can be waited for no longer."""
+    assert sandbox.control("/clock", {"now": "9000-01-01T00:00:00Z"}).status == 200
+    order = sandbox.order(capture_method="manual")
+    payment = sandbox.pay(order, card={"exp_year": 9001}).json["payment"]
+    assert payment["authorization_expires_at"] == "9000-01-08T00:00:00Z"
+    captured = sandbox.post(f"/v1/orders/{payment['order']}/capture")
+    assert (captured.status, captured.json["captured_at"]) == (200, "9000-01-01T00:00:00Z")
+    refund = sandbox.post("/v1/refunds", {"payment": payment["id"], "amount": 1})
+    assert refund.json["status"] == "pending"
+    beyond = sandbox.control("/clock/advance", {"seconds": 1})
+    assert (beyond.status, beyond.param) == (400, "seconds")
+    idle = sandbox.control("/clock/advance", {"until": "idle"})
+    assert idle.status == 200
+    assert sandbox.get(f"/v1/refunds/{refund.json['id']}").json["status"] == "succeeded"

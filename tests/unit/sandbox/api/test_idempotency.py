@@ -33,26 +33,6 @@ def test_the_same_request_is_replayed_byte_for_byte(sandbox: AsgiSandbox) -> Non
     assert len(orders(sandbox)) == 1
 
 
-def test_a_replay_shows_the_original_even_if_the_object_changed(sandbox: AsgiSandbox) -> None:
-    """The stored answer is replayed after the order was paid, and makes no new event."""
-    first = sandbox.post("/v1/orders", sandbox.order_params, idem="k1")
-    sandbox.pay(first.json)
-    count = len(sandbox.events())
-    assert sandbox.post("/v1/orders", sandbox.order_params, idem="k1").body == first.body
-    assert len(sandbox.events()) == count
-
-
-@pytest.mark.parametrize("path", ["capture", "cancel"])
-def test_a_state_change_happens_once(sandbox: AsgiSandbox, path: str) -> None:
-    """Capture and cancel with one key act once and answer the same twice."""
-    held = sandbox.paid(capture_method="manual")
-    url = f"/v1/orders/{held['order']}/{path}"
-    first, again = (sandbox.post(url, idem="k") for _ in range(2))
-    assert first.status == 200
-    assert again.body == first.body
-    assert sandbox.post(url, idem="other").code == "order_unexpected_state"
-
-
 def test_money_moves_once(sandbox: AsgiSandbox) -> None:
     """Refund and payout under one key move the balance once."""
     payment = sandbox.paid()
@@ -63,13 +43,6 @@ def test_money_moves_once(sandbox: AsgiSandbox) -> None:
         assert sandbox.post("/v1/payouts", sandbox.payout_params, idem="payout").status == 200
     assert sandbox.again(payment)["amount_refunded"] == 100
     assert sandbox.balance("USD") == before - 11200
-
-
-def test_webhook_endpoint_and_its_secret_are_replayed(sandbox: AsgiSandbox) -> None:
-    """The secret, shown once, is shown again by the replay of the same request."""
-    text = "url=https://example.com/&events[]=order.paid"
-    first, again = (sandbox.form("/v1/webhook_endpoints", text, idem="k") for _ in range(2))
-    assert first.json["secret"] == again.json["secret"]
 
 
 @pytest.mark.parametrize(
@@ -163,14 +136,6 @@ def test_keys_are_shared_by_all_keys_of_the_account(sandbox: AsgiSandbox) -> Non
     assert again.body == first.body
 
 
-def test_keys_of_the_modes_are_apart(sandbox: AsgiSandbox) -> None:
-    """The same key in live mode is a new one."""
-    sandbox.post("/v1/orders", sandbox.order_params, idem="k1")
-    live = sandbox.post("/v1/orders", sandbox.order_params, idem="k1", key=sandbox.live)
-    assert "idempotent-replayed" not in live.headers
-    assert len(orders(sandbox)) == len(orders(sandbox, sandbox.live)) == 1
-
-
 REFUSALS: list[tuple[dict[str, Any], int]] = [
     ({"body": b"{"}, 400),
     ({"json": {}}, 400),
@@ -192,19 +157,6 @@ def test_an_error_releases_the_key(sandbox: AsgiSandbox, wrong: Any, status: int
     assert "idempotent-replayed" not in good.headers
 
 
-def test_state_errors_missing_objects_and_limits_release_the_key(sandbox: AsgiSandbox) -> None:
-    """404, state errors, 429 and injected 5xx are not stored either."""
-    body = {"payment": "pay_none"}
-    assert sandbox.post("/v1/refunds", body, idem="a").status == 404
-    payment = sandbox.paid()
-    assert sandbox.post("/v1/refunds", {"payment": payment["id"]}, idem="a").status == 200
-    for status in (429, 500, 502, 503, 504):
-        sandbox.control("/faults", {"effect": {"status": status}})
-        assert sandbox.post("/v1/orders", sandbox.order_params, idem="b").status == status
-    assert sandbox.post("/v1/orders", sandbox.order_params, idem="b").status == 200
-    assert len(orders(sandbox)) == 2
-
-
 def test_a_key_is_held_for_exactly_24_hours(sandbox: AsgiSandbox) -> None:
     """Free at 24 h from its first use, though it was replayed a second before (spec: Limits)."""
     first = sandbox.post("/v1/orders", sandbox.order_params, idem="k1")
@@ -216,40 +168,18 @@ def test_a_key_is_held_for_exactly_24_hours(sandbox: AsgiSandbox) -> None:
     assert fresh.json["id"] != first.json["id"]
 
 
-@pytest.mark.parametrize("count", [2, 10])
-def test_concurrent_requests_with_one_key_make_one_object(sandbox: AsgiSandbox, count: int) -> None:
-    """However many arrive at once: one order; every 200 is the same answer, the rest is 409."""
+@pytest.mark.parametrize("phase", ["before", "after"])
+def test_a_request_that_is_running_holds_its_key(sandbox: AsgiSandbox, phase: str) -> None:
+    """R81: also once it is on disk; others are told so, and get its answer afterwards."""
+    sandbox.control("/faults", {"phase": phase, "effect": {"delay_ms": 80}})
     request = ("POST", "/v1/orders", {"json": sandbox.order_params, "idem": "k1"})
-    answers = sandbox.together(*[request] * count)
-    assert len(orders(sandbox)) == 1
-    done = [answer for answer in answers if answer.status == 200]
-    assert len({answer.body for answer in done}) == 1
-    assert sum("idempotent-replayed" not in answer.headers for answer in done) == 1
-    assert {answer.status for answer in answers} <= {200, 409}
-
-
-def test_a_request_that_is_running_holds_its_key(sandbox: AsgiSandbox) -> None:
-    """A second request meanwhile is 409 idempotency_key_in_use, and can be repeated afterwards."""
-    sandbox.control("/faults", {"effect": {"delay_ms": 50}})
-    request = ("POST", "/v1/orders", {"json": sandbox.order_params, "idem": "k1"})
-    # Which of the two is first is the event loop's choice.
-    slow, second = sorted(sandbox.together(request, request), key=lambda answer: answer.status)
+    # Which of them is first is the event loop's choice.
+    slow, *others = sorted(sandbox.together(*[request] * 5), key=lambda answer: answer.status)
     assert slow.status == 200
-    assert (second.status, second.code) == (409, "idempotency_key_in_use")
-    assert second.json["type"] == "idempotency_error"
+    assert {(each.status, each.code) for each in others} == {(409, "idempotency_key_in_use")}
+    assert {each.json["type"] for each in others} == {"idempotency_error"}
     assert sandbox.post("/v1/orders", sandbox.order_params, idem="k1").body == slow.body
-
-
-def test_a_finished_request_is_replayed_to_all_who_ask_at_once(sandbox: AsgiSandbox) -> None:
-    """Forty repeats in one moment: nobody is told that the first one is still running."""
-    first = sandbox.post("/v1/orders", sandbox.order_params, idem="k1")
-    request = ("POST", "/v1/orders", {"json": sandbox.order_params, "idem": "k1"})
-    answers = sandbox.together(*[request] * 40)
-    assert [answer.status for answer in answers] == [200] * 40
-    assert {answer.body for answer in answers} == {first.body}
-    assert all(answer.headers["idempotent-replayed"] == "true" for answer in answers)
-    other = sandbox.post("/v1/payouts", sandbox.payout_params, idem="k1")
-    assert (other.status, other.code) == (400, "idempotency_key_reused")
+    assert len(orders(sandbox)) == 1
 
 
 @pytest.mark.parametrize("phase", ["before", "after"])
@@ -263,16 +193,6 @@ def test_replays_that_a_rule_holds_do_not_turn_each_other_away(
     answers = sandbox.together(*[request] * 5)
     assert [answer.status for answer in answers] == [200] * 5
     assert {answer.body for answer in answers} == {first.body}
-
-
-@pytest.mark.parametrize("phase", ["before", "after"])
-def test_request_that_a_rule_holds_keeps_its_key(sandbox: AsgiSandbox, phase: str) -> None:
-    """R81: it is still running, also once it is on disk: all others are told to try again."""
-    sandbox.control("/faults", {"phase": phase, "effect": {"delay_ms": 80}})
-    request = ("POST", "/v1/orders", {"json": sandbox.order_params, "idem": "k1"})
-    answers = sandbox.together(*[request] * 5)
-    assert sorted(answer.status for answer in answers) == [200, 409, 409, 409, 409]
-    assert len(orders(sandbox)) == 1
 
 
 def test_other_keys_and_requests_without_one_do_not_wait(sandbox: AsgiSandbox) -> None:
@@ -297,7 +217,6 @@ def test_a_malformed_key_is_refused(shared: AsgiSandbox, key: str) -> None:
 
 @pytest.mark.parametrize("key", ["k", "~!@#$%^&*()_+{}|:\"<>?`-=[]\\;',./", "k" * 255])
 def test_a_strange_but_legal_key_is_taken(sandbox: AsgiSandbox, key: str) -> None:
-    """Every printable character will do."""
     first, again = (sandbox.post("/v1/orders", sandbox.order_params, idem=key) for _ in range(2))
     assert first.body == again.body
 

@@ -72,7 +72,6 @@ def test_default_page_has_25_objects(sandbox: AsgiSandbox) -> None:
 
 
 def test_a_page_after_the_last_object_is_empty(sandbox: AsgiSandbox) -> None:
-    """The end is an empty list, not an error."""
     order = sandbox.order()
     page = sandbox.get("/v1/orders", starting_after=order["id"])
     assert (ids(page), page.json["has_more"]) == ([], False)
@@ -141,7 +140,6 @@ def test_filter_by_parent(full: AsgiSandbox, path: str, name: str) -> None:
     ],
 )
 def test_other_filters_do_not_exist(full: AsgiSandbox, path: str, name: str) -> None:
-    """A filter that the list does not have is an unknown parameter."""
     answer = full.get(path, **{name: "x"})
     assert (answer.code, answer.param) == ("parameter_unknown", name)
 

@@ -33,6 +33,12 @@ def test_parameters_of_8_kib_are_kept_and_no_more(sandbox: AsgiSandbox) -> None:
     assert (large["params"], len(fitting["params"]["a"])) == (None, 8190)
 
 
+def test_log_shows_the_end_of_an_account_number(sandbox: AsgiSandbox) -> None:
+    sandbox.post("/v1/payouts", sandbox.payout_params)
+    (shown,) = sandbox.control("/requests", method="GET").json["data"]
+    assert shown["params"]["destination"]["iban"] == "…3000"
+
+
 def test_log_says_whether_there_is_more(sandbox: AsgiSandbox) -> None:
     for _ in range(2):
         sandbox.get("/v1/orders")

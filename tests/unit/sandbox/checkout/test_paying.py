@@ -299,31 +299,30 @@ def test_confirmed_challenge_pays(shop: Shop, path: Any) -> None:
     assert status(shop, order) == "paid"
 
 
-def test_failed_challenge_is_told_and_can_be_repeated(shop: Shop, path: Any) -> None:
-    """`fail` leaves a failed payment; the order can still be paid."""
+@pytest.mark.parametrize(
+    ("tag", "word", "message", "failures"),
+    [
+        (
+            "challenge",
+            "fail",
+            "payment was not confirmed with your bank.",
+            ["authentication_failed"],
+        ),
+        ("challenge", "abandon", "You have not been charged.", []),
+        ("challenge_declined", "succeed", "The payment was declined.", ["generic_decline"]),
+    ],
+)
+def test_challenge_that_does_not_pay_is_told_and_can_be_repeated(
+    shop: Shop, path: Any, tag: str, word: str, message: str, failures: list[str]
+) -> None:
+    """Left, it makes no payment and sends no event; the second card is declined by its bank."""
     order = shop.order()
-    page = answered(shop, challenge(shop, order, path), "fail")
-    assert page.message.startswith("The payment was not confirmed with your bank.")
-    assert shop.payments(order)[0]["failure_code"] == "authentication_failed"
+    page = answered(shop, challenge(shop, order, path, tag), word)
+    assert message in page.message
+    assert [payment["failure_code"] for payment in shop.payments(order)] == failures
+    assert shop.events() == ["payment.failed"] * len(failures)
     answered(shop, challenge(shop, order, path), "succeed")
     assert status(shop, order) == "paid"
-
-
-def test_challenge_can_be_left(shop: Shop, path: Any) -> None:
-    """`abandon` makes no payment and sends no event."""
-    order = shop.order()
-    page = answered(shop, challenge(shop, order, path), "abandon")
-    assert page.message.endswith("You have not been charged.")
-    assert shop.payments(order) == []
-    assert shop.events() == []
-
-
-def test_card_may_be_declined_after_its_challenge(shop: Shop, path: Any) -> None:
-    """The second challenged card is confirmed by the shopper and declined by the bank."""
-    order = shop.order()
-    page = answered(shop, challenge(shop, order, path, "challenge_declined"), "succeed")
-    assert page.message.startswith("The payment was declined.")
-    assert shop.payments(order)[0]["failure_code"] == "generic_decline"
 
 
 def test_challenge_on_a_changed_total_pays_nothing(shop: Shop, path: Any) -> None:

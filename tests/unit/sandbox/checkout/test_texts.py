@@ -4,9 +4,7 @@ from string import Formatter
 
 import pytest
 
-from svc.html import Markup
 from svc.sandbox.checkout import catalogue
-from svc.sandbox.checkout.html import el
 from svc.sandbox.checkout.languages import ENGLISH, LANGUAGES, Language, choose
 from svc.sandbox.reference import cards, methods
 from svc.service.orders import STATUSES as ORDER_STATUSES
@@ -21,7 +19,6 @@ def names_in(text: str) -> set[str]:
 
 
 def test_five_languages_are_spoken() -> None:
-    """The ones that were asked for."""
     assert TAGS == ["en", "de", "fr", "es", "ja"]
 
 
@@ -83,13 +80,3 @@ def test_every_special_test_card_is_on_the_page() -> None:
     """A test card that does something special is one click away; so is its challenge."""
     offered = {card.number for group in catalogue.CARDS.values() for card in group}
     assert set(cards.BEHAVIOURS) <= offered
-
-
-def test_element_escapes_texts_and_attributes() -> None:
-    """Only markup that was built as such stays markup."""
-    made = el("p", "<b>&", el("b", '"'), title="\"'<>&", class_="x", hidden=True, id=None)
-    assert made == (
-        '<p title="&quot;&#x27;&lt;&gt;&amp;" class="x" hidden>&lt;b&gt;&amp;<b>&quot;</b></p>'
-    )
-    assert el("p", Markup("<i></i>"), None, ["a", None, "<"]) == "<p><i></i>a&lt;</p>"
-    assert el("input", name="aria", aria_label="x") == '<input name="aria" aria-label="x">'

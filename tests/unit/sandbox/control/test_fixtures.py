@@ -41,6 +41,9 @@ def test_demo_has_what_the_contract_lists(watched: WatchedSandbox) -> None:
         ("refund", None, "pending", 1500),
         ("refund", None, "succeeded", 2500),
     ]
+    disputes = [one["evidence_status"] for one in objects if one["object"] == "dispute"]
+    assert sorted(disputes) == ["draft", "submitted"]
+    assert {row["mode"] for row in state if row["kind"] != "api_key"} == {"test"}
     (hook,) = (one for one in objects if one["object"] == "webhook_endpoint")
     assert [hook[name] for name in ("status", "events", "description")] == [
         *("disabled", ["order.paid"], "Demo"),

@@ -24,6 +24,7 @@ FITTING: list[tuple[dict[str, Any], int]] = [
     ({"status": 400}, 1),
     ({"method": "POST", "status": 200}, 2),
     ({"path": "/v1/refunds*"}, 0),
+    ({"path": "/v1/ord*"}, 4),
     ({"body": "A-2"}, 1),
     ({"since": "2026-10-01T09:00:01Z"}, 3),
     ({"until": "2026-10-01T09:00:00Z"}, 1),

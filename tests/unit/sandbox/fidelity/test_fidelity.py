@@ -141,7 +141,6 @@ STATUSES = [
 
 @pytest.mark.parametrize("status", STATUSES)
 def test_every_status_has_a_row(status: str) -> None:
-    """Each word that a status can be has a row of its own."""
     assert find(status)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from svc.sandbox.http.exchange import AsgiRequest, CallerGoneError, Limit, Receive
+from svc.sandbox.http.exchange import AsgiRequest, Limit, Receive
 from svc.sandbox.parameters.problems import Problem
 
 _ASKS_FIRST = {b"content-length": "5", b"expect": "100-continue"}
@@ -102,9 +102,3 @@ def test_server_that_knows_how_far_a_body_has_come_is_believed() -> None:
     with pytest.raises(Problem) as caught:
         asyncio.run(read({}, half.receive, limit))
     assert caught.value.code == "request_timeout"
-
-
-def test_caller_that_hangs_up_is_no_error() -> None:
-    """Nobody waits for an answer then."""
-    with pytest.raises(CallerGoneError):
-        reading(piece(b"abc"), {"type": "http.disconnect"}, limit=Limit(5))

@@ -93,16 +93,6 @@ async def test_next_is_the_earlier_of_jobs_and_webhooks(
         assert done == [first]
 
 
-async def test_advance_until_idle_ends_at_the_last_job(lab: Lab, diary: Diary) -> None:
-    """`until=idle` leaves no job and stands at the last one."""
-    async with lab.running() as engine:
-        await engine.run("test", plan((10, "a"), (3 * DAY, "b")))
-        counts = await engine.runner.advance(until="idle")
-        assert counts.jobs == 2
-        assert engine.runner.next_due() is None
-        assert engine.clock.now() == micros(parse("2026-10-04T09:00:00Z"))
-
-
 async def test_advance_until_idle_looks_one_year_ahead(lab: Lab, diary: Diary) -> None:
     """A job in 365 days runs, one a second later does not."""
     async with lab.running() as engine:
@@ -121,7 +111,6 @@ async def test_advance_until_idle_ends_after_10000_jobs(lab: Lab, diary: Diary) 
 
 
 async def test_advance_counts_the_events_of_its_jobs(lab: Lab) -> None:
-    """Jobs, the events that they emit, and the attempts at delivering them."""
 
     def pay(tx: Transaction, job: Job) -> None:
         emit_paid(tx)

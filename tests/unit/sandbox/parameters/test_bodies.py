@@ -232,7 +232,6 @@ def test_booleans_in_forms_are_exact(sandbox: AsgiSandbox, text: str) -> None:
 
 @pytest.mark.parametrize("value", ["true", 1, 0, "x", [True]])
 def test_booleans_in_json_are_native(sandbox: AsgiSandbox, value: Any) -> None:
-    """JSON text is no boolean."""
     dispute = sandbox.control("/disputes", {"payment": sandbox.paid()["id"]}).json
     answer = sandbox.post(f"/v1/disputes/{dispute['id']}", {"submit": value})
     assert (answer.code, answer.param) == ("parameter_invalid_boolean", "submit")

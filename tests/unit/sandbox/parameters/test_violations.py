@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from support.sandbox_calls import AsgiSandbox
+from support.sandbox_calls import PAYOUT, AsgiSandbox
 from svc.sandbox.openapi.document import OPERATIONS
 from svc.sandbox.resources.operation import ApiOperation
 from svc.service.facts import EVENT_TYPES
@@ -18,18 +18,12 @@ ORDER = {
     "items": [JACKET],
 }
 QUOTE = {"currency": "EUR", "shipping": {"country": "DE"}, "items": [JACKET]}
-DESTINATION = {
-    "country": "DE",
-    "account_holder_name": "Muster GmbH",
-    "iban": "DE89370400440532013000",
-}
 ACCOUNT = {
     "country": "US",
     "account_holder_name": "Acme",
     "account_number": "000123456789",
     "bank_code": "021000021",
 }
-PAYOUT = {"amount": 10000, "currency": "EUR", "destination": DESTINATION}
 ENDPOINT = {"url": "https://example.com/hook", "events": ["order.paid"]}
 ABSENT = object()
 
@@ -54,21 +48,13 @@ def changed(base: dict[str, Any], name: str, value: Any) -> dict[str, Any]:
 
 ORDER_ROWS = [
     ("amount", ABSENT, "parameter_missing", "amount"),
-    ("currency", ABSENT, "parameter_missing", "currency"),
-    ("shipping", ABSENT, "parameter_missing", "shipping"),
     ("shipping.country", ABSENT, "parameter_missing", "shipping[country]"),
-    ("items", ABSENT, "parameter_missing", "items"),
     ("items.0.name", ABSENT, "parameter_missing", "items[0][name]"),
-    ("items.0.quantity", ABSENT, "parameter_missing", "items[0][quantity]"),
-    ("items.0.unit_amount", ABSENT, "parameter_missing", "items[0][unit_amount]"),
     ("colour", "red", "parameter_unknown", "colour"),
     ("shipping.planet", "Mars", "parameter_unknown", "shipping[planet]"),
     ("items.0.colour", "red", "parameter_unknown", "items[0][colour]"),
-    ("id", "ord_1", "parameter_unknown", "id"),
-    ("client_secret", "x", "parameter_unknown", "client_secret"),
     ("amount", "", "parameter_invalid_empty", "amount"),
     ("amount", None, "parameter_invalid_empty", "amount"),
-    ("currency", "", "parameter_invalid_empty", "currency"),
     ("items", [], "parameter_invalid_empty", "items"),
     ("items", [None], "parameter_invalid_empty", "items[0]"),
     ("items.0.name", "", "parameter_invalid_empty", "items[0][name]"),
@@ -79,14 +65,12 @@ ORDER_ROWS = [
     ("amount", [1], "parameter_invalid_integer", "amount"),
     ("items.0.quantity", 0, "parameter_invalid_integer", "items[0][quantity]"),
     ("items.0.quantity", 100001, "parameter_invalid_integer", "items[0][quantity]"),
-    ("items.0.quantity", "1", "parameter_invalid_integer", "items[0][quantity]"),
     ("shipping", "DE", "parameter_invalid_type", "shipping"),
     ("shipping", [], "parameter_invalid_empty", "shipping"),
     ("shipping", ["DE"], "parameter_invalid_type", "shipping"),
     ("items", {"0": JACKET}, "parameter_invalid_type", "items"),
     ("items", ["jacket"], "parameter_invalid_type", "items[0]"),
     ("currency", 978, "parameter_invalid_type", "currency"),
-    ("shipping.postal_code", 10115, "parameter_invalid_type", "shipping[postal_code]"),
     ("metadata", "x", "parameter_invalid_type", "metadata"),
     ("metadata", {"a": 1}, "parameter_invalid_type", "metadata[a]"),
     ("metadata", {"": "x"}, "parameter_invalid_empty", "metadata[]"),
@@ -95,14 +79,11 @@ ORDER_ROWS = [
     ("metadata", {str(n): "x" for n in range(51)}, "parameter_too_long", "metadata"),
     ("items", [JACKET] * 101, "parameter_too_long", "items"),
     ("items.0.name", "x" * 256, "parameter_too_long", "items[0][name]"),
-    ("shipping.city", LONG, "parameter_too_long", "shipping[city]"),
     ("capture_method", "later", "parameter_invalid_value", "capture_method"),
     ("currency", "eur", "currency_invalid", "currency"),
     ("currency", "EURO", "currency_invalid", "currency"),
     ("currency", "QQQ", "currency_invalid", "currency"),
     ("currency", "ALL", "currency_unsupported", "currency"),
-    ("settlement_currency", "usd", "currency_invalid", "settlement_currency"),
-    ("settlement_currency", "ALL", "currency_unsupported", "settlement_currency"),
     ("shipping.country", "de", "country_code_invalid", "shipping[country]"),
     ("shipping.country", "XX", "country_code_invalid", "shipping[country]"),
     ("shipping.country", "DEU", "country_code_invalid", "shipping[country]"),
@@ -117,6 +98,10 @@ ORDER_ROWS = [
     ("amount", 1_000_000_000_000, "amount_too_large", "amount"),
     ("amount", 10**400, "amount_too_large", "amount"),
     ("items.0.unit_amount", 10**12, "amount_too_large", "items[0][unit_amount]"),
+    ("items", [{**JACKET, "quantity": 2, "unit_amount": 10**12 - 1}], "amount_too_large", "items"),
+    ("metadata", {"a": "x\0y"}, "parameter_invalid_value", "metadata[a]"),
+    ("metadata", {"a\0": "x"}, "parameter_invalid_value", "metadata[a\0]"),
+    ("shipping.postal_code", "1\0", "parameter_invalid_value", "shipping[postal_code]"),
 ]
 ALLOWED_ORDERS = [
     ("items.0.unit_amount", 0),
@@ -135,50 +120,28 @@ ALLOWED_ORDERS = [
     ("metadata", {str(n): "x" for n in range(50)}),
 ]
 QUOTE_ROWS = [
-    ("currency", ABSENT, "parameter_missing", "currency"),
-    ("shipping", ABSENT, "parameter_missing", "shipping"),
-    ("items", ABSENT, "parameter_missing", "items"),
-    ("ship_from_country", "usa", "country_code_invalid", "ship_from_country"),
     ("shipping_amount", -1, "amount_too_small", "shipping_amount"),
     ("shipping_amount", 10**12, "amount_too_large", "shipping_amount"),
-    ("shipping_amount", 1.5, "parameter_invalid_integer", "shipping_amount"),
-    ("amount", 1, "parameter_unknown", "amount"),
-    ("metadata", {"a": "b"}, "parameter_unknown", "metadata"),
 ]
 PAYOUT_ROWS = [
-    ("amount", ABSENT, "parameter_missing"),
-    ("currency", ABSENT, "parameter_missing"),
-    ("destination", ABSENT, "parameter_missing"),
-    ("destination.country", ABSENT, "parameter_missing"),
-    ("destination.account_holder_name", ABSENT, "parameter_missing"),
-    ("destination.account_holder_name", "x" * 141, "parameter_too_long"),
     ("destination.iban", ABSENT, "parameters_exclusive", "destination"),
     ("destination.iban", "DE89370400440532013001", "iban_invalid"),
     ("destination.iban", "DE8937040044053201300", "iban_invalid"),
     ("destination.iban", "x", "iban_invalid"),
     ("destination.country", "FR", "iban_invalid", "destination[iban]"),
-    ("destination.swift", "X", "parameter_unknown"),
-    ("reference", "x" * 36, "parameter_too_long"),
-    ("source_currency", "ALL", "currency_unsupported"),
     ("amount", 0, "amount_too_small"),
     ("amount", 999_999_999_999, "balance_insufficient", None),
 ]
 ACCOUNT_ROWS = [
-    ("destination.iban", DESTINATION["iban"], "parameters_exclusive", "destination"),
+    ("destination.iban", PAYOUT["destination"]["iban"], "parameters_exclusive", "destination"),
     ("destination.bank_code", ABSENT, "parameter_missing"),
     ("destination.bank_code", "0-1", "parameter_invalid_value"),
     ("destination.account_number", "123", "parameter_invalid_value"),
     ("destination.account_number", "1" * 18, "parameter_invalid_value"),
 ]
 ENDPOINT_ROWS = [
-    ("url", ABSENT, "parameter_missing", "url"),
-    ("events", ABSENT, "parameter_missing", "events"),
-    ("events", [], "parameter_invalid_empty", "events"),
-    ("events", [""], "parameter_invalid_empty", "events[0]"),
-    ("events", "order.paid", "parameter_invalid_type", "events"),
     ("events", ["order.paid", "order.shipped"], "event_type_unknown", "events[1]"),
     ("events", ["*"], "event_type_unknown", "events[0]"),
-    ("description", "x" * 201, "parameter_too_long", "description"),
     ("url", "ftp://example.com/", "url_invalid", "url"),
     ("url", "http://example.com/hook", "url_invalid", "url"),
     ("url", "https://user:pw@example.com/", "url_invalid", "url"),
@@ -190,17 +153,11 @@ ENDPOINT_ROWS = [
     ("url", "https://example.com\\@evil.example/", "url_invalid", "url"),
     ("url", "https://[::1/", "url_invalid", "url"),
     ("url", "https://example.com/" + "a" * 1981, "url_invalid", "url"),
-    ("enabled_events", ["order.paid"], "parameter_unknown", "enabled_events"),
 ]
 REFUND_ROWS = [
-    ({}, "parameter_missing", "payment", 400),
-    ({"payment": ""}, "parameter_invalid_empty", "payment", 400),
-    ({"payment": 1}, "parameter_invalid_type", "payment", 400),
     ({"payment": "pay_none"}, "resource_missing", "payment", 404),
     ({"payment": "ord_none"}, "resource_missing", "payment", 404),
     ({"payment": "pay_none", "amount": 0}, "amount_too_small", "amount", 400),
-    ({"payment": "pay_none", "reason": "changed_mind"}, "parameter_invalid_value", "reason", 400),
-    ({"payment": "pay_none", "order": "ord_1"}, "parameter_unknown", "order", 400),
 ]
 
 
@@ -242,7 +199,6 @@ def test_violation_is_named(
 
 @pytest.mark.parametrize(("name", "value"), ALLOWED_ORDERS)
 def test_limits_are_inclusive(shared: AsgiSandbox, name: str, value: Any) -> None:
-    """What just fits is taken."""
     assert shared.post("/v1/orders", changed(ORDER, name, value)).status == 200
 
 
@@ -335,27 +291,6 @@ def test_unknown_parameters_can_be_ignored(sandbox: AsgiSandbox) -> None:
     assert sandbox.post("/v1/orders", body).status == 200
     assert sandbox.post("/v1/orders?x=1", ORDER).status == 200
     assert sandbox.get("/v1/orders", colour="red").status == 200
-
-
-def test_goods_beyond_what_an_amount_holds_are_refused(shared: AsgiSandbox) -> None:
-    """The goods of an order together must fit an amount; the sandbox could not compute on."""
-    item = {"name": "Ship", "quantity": 2, "unit_amount": 999_999_999_999}
-    answer = shared.post("/v1/orders", {**ORDER, "items": [item]})
-    assert (answer.status, answer.code, answer.param) == (400, "amount_too_large", "items")
-
-
-@pytest.mark.parametrize(
-    ("change", "param"),
-    [
-        ({"metadata": {"a": "x\0y"}}, "metadata[a]"),
-        ({"metadata": {"a\0": "x"}}, "metadata[a\0]"),
-        ({"shipping": {"country": "DE", "postal_code": "1\0"}}, "shipping[postal_code]"),
-    ],
-)
-def test_text_with_a_nul_is_refused(shared: AsgiSandbox, change: Any, param: str) -> None:
-    """No program shows it as it is."""
-    answer = shared.post("/v1/orders", {**ORDER, **change})
-    assert (answer.status, answer.param) == (400, param)
 
 
 def test_the_total_of_an_order_keeps_the_limit_of_an_amount(sandbox: AsgiSandbox) -> None:
@@ -463,9 +398,6 @@ UPDATE_ROWS = [
     ({"amount": None}, "parameter_invalid_empty", "amount"),
     ({"items": []}, "parameter_invalid_empty", "items"),
     ({"shipping": {"postal_code": "1"}}, "parameter_missing", "shipping[country]"),
-    ({"items": [{"name": "x"}]}, "parameter_missing", "items[0][quantity]"),
-    ({"status": "paid"}, "parameter_unknown", "status"),
-    ({"currency": "eur"}, "currency_invalid", "currency"),
 ]
 
 

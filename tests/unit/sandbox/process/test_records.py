@@ -62,6 +62,13 @@ def test_record_of_a_dead_process_is_stale(folder: Path) -> None:
     assert not path.exists()
 
 
+def test_what_a_newer_svc_notes_beside_is_left_out(folder: Path) -> None:
+    with hold(folder, record()):
+        newer = {**record()._asdict(), "newer": 1}
+        (folder / "run-4242.json").write_text(json.dumps(newer))
+        assert list_running(folder) == [record()]
+
+
 def test_stale_record_is_replaced(folder: Path) -> None:
     """A new sandbox on the port of one that died takes its record over."""
     folder.mkdir()

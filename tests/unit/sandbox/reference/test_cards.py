@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from svc.sandbox.reference import cards
+from svc.service.facts import COUNTRIES, EU_COUNTRIES
 
 TODAY = date(2026, 10, 15)
 
@@ -71,18 +72,15 @@ def test_card_is_good_to_the_end_of_its_month(month: int, year: int, problem: st
     ],
 )
 def test_cvc_has_three_digits_or_four_for_amex(number: str, cvc: str, problem: str | None) -> None:
-    """The length of the CVC depends on the brand."""
     assert assess(number, cvc=cvc).problem == problem
 
 
 def test_number_is_checked_before_expiry_and_cvc() -> None:
-    """The first problem wins: number, expiry, CVC."""
     assert assess("4242424242424241", 1, 2020, "1").problem == "incorrect_number"
     assert assess("4242424242424242", 1, 2020, "1").problem == "expired_card"
 
 
 def test_spaces_and_hyphens_in_a_number_are_ignored() -> None:
-    """A number may be typed in groups."""
     assert assess("4000 0000-0000 8013") == assess("4000000000008013")
 
 
@@ -165,3 +163,27 @@ def test_any_other_number_is_declined_as_no_test_card(body: str) -> None:
     known = number in cards.BEHAVIOURS or number in cards.APPROVED.values()
     assert known or assess(number).behaviour.decline_code == "test_card_required"
     assert assess(wrong).problem == "incorrect_number"
+
+
+@pytest.mark.parametrize(
+    ("countries", "acquirer"),
+    [
+        ("DE GB CH NO UA IS", "sandbox_eu_2"),
+        ("US CA BR MX AR PR", "sandbox_am_2"),
+        ("JP AU SG IN KR NZ TH", "sandbox_ap_2"),
+        ("ZA NG AE IL TR SA KZ AQ", "sandbox_row_2"),
+    ],
+)
+def test_acquirer_is_that_of_the_region(countries: str, acquirer: str) -> None:
+    assert {cards.acquirer(country) for country in countries.split()} == {acquirer}
+
+
+def test_every_member_of_the_eu_is_in_europe() -> None:
+    assert {cards.acquirer(country) for country in EU_COUNTRIES} == {"sandbox_eu_2"}
+
+
+def test_regions_hold_assigned_countries_once() -> None:
+    """No country is in two regions, and every code in a region is assigned."""
+    everywhere = [*cards.EUROPE, *cards.AMERICAS, *cards.ASIA_PACIFIC]
+    assert len(everywhere) == len(set(everywhere))
+    assert set(everywhere) <= COUNTRIES

@@ -161,7 +161,6 @@ def test_freight_pays_vat_and_does_not_count_for_the_threshold() -> None:
 
 
 def test_low_value_relief_covers_the_vat_on_freight() -> None:
-    """Where low value is free of VAT, freight is too."""
     assert quote("JPY", "JP", [item(9000)], freight=5000).total == 0
 
 

@@ -13,7 +13,6 @@ SUPPORTED = sorted(fx.USD_PER_UNIT)
 
 
 def test_table_holds_the_chosen_rates() -> None:
-    """The table is the one written down here, rate by rate."""
     text = (
         "USD 1, EUR 1.10, GBP 1.28, JPY 0.0068, AUD 0.66, CAD 0.73, CHF 1.14, CNY 0.14, "
         "HKD 0.128, SGD 0.75, KRW 0.00073, NZD 0.60, SEK 0.095, NOK 0.093, DKK 0.147, PLN 0.26, "
@@ -39,7 +38,6 @@ def test_supported_currency_has_a_known_exponent(code: str) -> None:
 
 @pytest.mark.parametrize("code", ["AFN", "eur", "ZZZ", ""])
 def test_other_currency_is_not_supported(code: str) -> None:
-    """A currency outside the table has no rate."""
     assert not fx.is_supported(code)
     with pytest.raises(KeyError):
         fx.rate("USD", code)
@@ -117,6 +115,5 @@ def test_payout_cost_holds_a_fee_of_at_least_one(amount: int, currency: str, sou
     st.sampled_from(SUPPORTED),
 )
 def test_convert_never_turns_more_into_less(a: int, b: int, source: str, target: str) -> None:
-    """A larger amount never converts into a smaller one."""
     low, high = sorted((a, b))
     assert 0 <= fx.convert(low, source, target) <= fx.convert(high, source, target)

@@ -90,7 +90,6 @@ def test_method_is_offered_exactly_where_the_table_says(
 
 
 def test_card_is_offered_first_and_everywhere() -> None:
-    """`card` heads every list."""
     assert methods.kind("card") == "card"
     for country in COUNTRIES:
         assert methods.list_methods("ZAR", country, "automatic") == ["card"]
@@ -107,11 +106,8 @@ def test_card_is_offered_first_and_everywhere() -> None:
             "automatic",
             ["card", "sepa_debit", "multibanco", "mb_way", "klarna", "paypal"],
         ),
-        ("EUR", "PL", "automatic", ["card", "sepa_debit", "p24", "klarna", "paypal"]),
         ("PLN", "PL", "automatic", ["card", "p24", "blik", "klarna", "paypal"]),
         ("EUR", "CN", "automatic", ["card", "alipay", "wechat_pay", "paypal"]),
-        ("JPY", "JP", "manual", ["card", "paypal"]),
-        ("INR", "IN", "manual", ["card"]),
     ],
 )
 def test_methods_come_in_the_order_of_the_table(
@@ -122,7 +118,6 @@ def test_methods_come_in_the_order_of_the_table(
 
 
 def test_unknown_method_has_no_kind() -> None:
-    """Asking for the kind of a name that is no method is an error."""
     with pytest.raises(KeyError):
         methods.kind("cheque")
 

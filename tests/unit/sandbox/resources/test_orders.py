@@ -76,7 +76,6 @@ def _act(sandbox: AsgiSandbox, order: Doc, action: str) -> SandboxAnswer:
 
 
 def test_cancelling_a_paid_order_points_to_refunds(sandbox: AsgiSandbox) -> None:
-    """The message says what to do instead."""
     order = order_in(sandbox, "paid")
     assert "refund" in _act(sandbox, order, "cancel").json["message"]
 

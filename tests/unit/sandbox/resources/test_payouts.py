@@ -151,3 +151,20 @@ def test_refunds_and_disputes_may_drive_a_balance_negative(sandbox: AsgiSandbox)
     assert sandbox.balance("USD") == -17279
     sandbox.control("/disputes", {"payment": two["id"]})
     assert sandbox.balance("USD") == -2 * 17279
+
+
+def test_balances_beyond_doubles_stay_exact(sandbox: AsgiSandbox) -> None:
+    """A payment of one cent on top of 2^53 gives 2^53 + 1; an export keeps every digit."""
+    assert sandbox.control("/balances", {"currency": "USD", "amount": 1}).status == 200
+    state = sandbox.control("/export", method="GET").json
+    place = ("test", "USD")
+    rows = state["tables"]["balances"]
+    row = next(row for row in rows if (row["mode"], row["currency"]) == place)
+    row["amount"] = 2**53
+    assert sandbox.control("/import", state).status == 200
+    sandbox.control("/settings", {"collect_landed_cost": False})
+    item = {**sandbox.order_params["items"][0], "unit_amount": 1}
+    sandbox.paid(amount=1, currency="USD", items=[item])
+    assert sandbox.balance("USD") == 2**53 + 1
+    again = sandbox.control("/export", method="GET").json["tables"]["balances"]
+    assert {"mode": "test", "currency": "USD", "amount": 2**53 + 1} in again

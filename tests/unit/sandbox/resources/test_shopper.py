@@ -189,10 +189,7 @@ def test_a_refunded_card_payment_is_not_disputed(sandbox: AsgiSandbox) -> None:
 UNUSABLE = [
     ({"number": "4242424242424241"}, "incorrect_number"),
     ({"exp_month": 9, "exp_year": 2026}, "expired_card"),
-    ({"exp_year": 26, "exp_month": 9}, "expired_card"),
-    ({"exp_year": 0}, "expired_card"),
     ({"cvc": "12"}, "incorrect_cvc"),
-    ({"number": "378282246310005", "cvc": "123"}, "incorrect_cvc"),
 ]
 
 
@@ -237,7 +234,6 @@ def test_saved_card_pays_again(sandbox: AsgiSandbox, number: str) -> None:
 
 
 def test_saved_card_keeps_its_behaviour(sandbox: AsgiSandbox) -> None:
-    """A card whose refunds fail does so when it was saved, too."""
     method = saved(sandbox, "4000000000005126")
     payment = sandbox.pay(sandbox.order(), payment_method=method).json["payment"]
     refund = sandbox.post("/v1/refunds", {"payment": payment["id"]}).json
@@ -408,22 +404,11 @@ def test_checkout_takes_the_orders_id_from_a_secret_key(sandbox: AsgiSandbox) ->
     assert paid.json["order"]["status"] == "paid"
 
 
-CARD = {"number": "4242424242424242", "exp_month": 12, "exp_year": 2030, "cvc": "123"}
 PAY_ROWS: list[tuple[dict[str, Any], str, str]] = [
     ({}, "parameter_missing", "card"),
-    ({"card": {"number": "1"}}, "parameter_missing", "card[exp_month]"),
-    ({"card": "4242424242424242"}, "parameter_invalid_type", "card"),
-    ({"card": CARD | {"exp_month": 13}}, "parameter_invalid_integer", "card[exp_month]"),
-    ({"card": CARD | {"exp_month": 0}}, "parameter_invalid_integer", "card[exp_month]"),
-    ({"card": CARD | {"exp_year": -1}}, "parameter_invalid_integer", "card[exp_year]"),
-    ({"card": CARD | {"exp_year": 10_000}}, "parameter_invalid_integer", "card[exp_year]"),
     ({"method": "ideal"}, "method_not_offered", "method"),
     ({"method": "cash"}, "method_not_offered", "method"),
     ({"method": "sepa_debit", "iban": "DE1"}, "iban_invalid", "iban"),
-    ({"three_ds": "maybe"}, "parameter_invalid_value", "three_ds"),
-    ({"outcome": "maybe"}, "parameter_invalid_value", "outcome"),
-    ({"save_card": "yes"}, "parameter_invalid_boolean", "save_card"),
-    ({"amount": 1}, "parameter_unknown", "amount"),
 ]
 
 

@@ -48,7 +48,6 @@ def test_store_file_is_its_owners_alone(path: Path) -> None:
 
 
 def test_store_in_memory_leaves_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """`:memory:` is a database without a file."""
     monkeypatch.chdir(tmp_path)
     before = set(tmp_path.iterdir())
     store = Store.open(":memory:")

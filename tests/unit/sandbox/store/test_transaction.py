@@ -10,8 +10,7 @@ from svc.sandbox.clock import parse, text
 from svc.sandbox.store.documents import compact, public
 from svc.sandbox.store.settings import DEFAULTS
 from svc.sandbox.store.transaction import Transaction
-from svc.service.facts import VERSIONS
-from unit.sandbox.lab import Lab, ScriptedReceiver, add_endpoint, emit_paid, new_order
+from unit.sandbox.lab import Lab, ScriptedReceiver, add_endpoint, emit_paid
 
 DAY = 86400
 SECOND = 1_000_000
@@ -62,39 +61,6 @@ async def test_what_is_read_once_for_all_cannot_be_changed(lab: Lab) -> None:
             assert now["status"] == "disabled"
 
         await engine.run("test", look)
-
-
-async def test_event_is_a_snapshot_without_secrets(lab: Lab) -> None:
-    """The event carries the object as a GET shows it, and never changes (assumptions: Events)."""
-    async with lab.running() as engine:
-
-        def change(tx: Transaction) -> str:
-            doc = new_order(tx, _secret="s", metadata={"_own": "x"})
-            event = tx.emit("order.paid", doc)["id"]
-            tx.save({**doc, "amount": 999})
-            return str(event)
-
-        identity = await engine.run("test", change)
-        event = engine.read("test", lambda tx: tx.get("event", identity))
-        assert event is not None
-        inner = event["data"].pop("object")
-        assert event == {
-            "id": identity,
-            "object": "event",
-            "type": "order.paid",
-            "created": "2026-10-01T09:00:00Z",
-            "livemode": False,
-            "api_version": VERSIONS[-1],
-            "data": {},
-        }
-        assert inner.pop("id").startswith("ord_")
-        assert inner == {
-            "object": "order",
-            "status": "requires_payment",
-            "amount": 100,
-            "created": "2026-10-01T09:00:00Z",
-            "metadata": {"_own": "x"},
-        }
 
 
 async def test_what_is_over_makes_room(lab: Lab, receiver: ScriptedReceiver) -> None:
@@ -210,3 +176,15 @@ def test_timestamps_are_strict_and_exact() -> None:
     for wrong in ("2026-02-30T00:00:00Z", "2026-02-28T23:59:59", "2026-02-28 23:59:59Z", "٢" * 20):
         with pytest.raises(ValueError):
             parse(wrong)
+
+
+@pytest.mark.parametrize(
+    ("rate", "spelled"), [(4e-05, "0.00004"), (6.3e-05, "0.000063"), (1.1, "1.1"), (0.25, "0.25")]
+)
+def test_rates_are_spelled_in_plain_decimals_wherever_a_document_goes(
+    rate: float, spelled: str
+) -> None:
+    """An answer and a webhook show the same digits (assumptions: Payout)."""
+    text = compact({"note": 'say "fx_rate":1e-05', "fx_rate": rate}).decode()
+    assert text.endswith(f'"fx_rate":{spelled}}}')
+    assert json.loads(text) == {"note": 'say "fx_rate":1e-05', "fx_rate": rate}

@@ -139,7 +139,6 @@ async def test_answer_may_end_the_connection(lab: Lab, answer: bytes) -> None:
 
 
 async def test_early_hint_is_not_the_answer(lab: Lab) -> None:
-    """Informational answers are passed over."""
     replies, opened = await told(lab, [b"HTTP/1.1 103 Early Hints\r\n\r\n" + OK])
     assert [reply.code for reply in replies] == [200, 200, 200]
     assert opened == 1

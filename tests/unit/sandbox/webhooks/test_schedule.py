@@ -328,15 +328,6 @@ async def test_event_goes_to_those_enabled_and_subscribed_when_it_was_created(la
     assert [outgoing.url for outgoing in post.sent] == [LOCAL + "/paid"]
 
 
-async def test_event_is_delivered_without_an_advance(lab: Lab) -> None:
-    """The first attempt is due at once, also while the clock stands still."""
-    post = Postman()
-    async with lab.running(sender=post) as engine:
-        await engine.run("test", add_endpoint(LOCAL))
-        await engine.run("test", emit_paid)
-        await settle(lambda: len(post.sent) == 1)
-
-
 async def test_retries_in_realtime_wait_for_the_real_clock(lab: Lab) -> None:
     """The runner asks to be woken when the next attempt is due, and makes it then."""
     post = Postman([500])
@@ -472,7 +463,6 @@ async def test_manual_delivery_holds_attempts_until_an_advance(lab: Lab) -> None
 
 
 async def test_held_attempts_go_out_when_the_setting_ends(lab: Lab) -> None:
-    """Back to `auto`: what was held is delivered."""
     post = Postman()
     settings = {"webhook_delivery": "manual"}
     async with lab.running(sender=post, settings=settings) as engine:

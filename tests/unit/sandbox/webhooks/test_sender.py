@@ -114,12 +114,6 @@ async def test_proxy_settings_have_no_effect(
     assert reply.accepted
 
 
-async def test_connection_is_kept(lab: Lab, receiver: ScriptedReceiver) -> None:
-    """Attempts in a row share one connection."""
-    await send(lab, receiver, times=3)
-    assert [arrival.connection for arrival in receiver.arrivals] == [1, 1, 1]
-
-
 async def test_silent_receiver_fails_at_the_deadline(
     lab: Lab, receiver: "ScriptedReceiver"
 ) -> None:
@@ -197,22 +191,6 @@ async def test_refused_connection_is_a_failure() -> None:
     assert reply.error == "connect_failed"
 
 
-async def test_untrusted_certificate_is_a_failure(tmp_path: Path) -> None:
-    """Certificates are checked: a receiver that nobody vouches for gets nothing."""
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(Authority(tmp_path).issue("127.0.0.1", self_signed=True))
-    got: list[bytes] = []
-
-    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        got.append(await reader.read())
-        writer.close()
-
-    async with serving(serve, context) as port:
-        reply = await ask(f"https://127.0.0.1:{port}/")
-    assert (reply.code, reply.error) == (None, "tls_failed")
-    assert got == []
-
-
 def over_tls(bundle: Path, spoken: list[Any], end: bytes) -> AbstractAsyncContextManager[int]:
     """A receiver that has another protocol to offer; notes which one was agreed on."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
@@ -244,14 +222,6 @@ async def test_self_signed_receiver_here_is_trusted_where_the_setting_says_so(
         (made,) = await engine.resend("test", event)
     assert (made.code, made.error) == ((200, None) if allowed else (None, "tls_failed"))
     assert spoken == (["http/1.1"] if allowed else [])
-
-
-async def test_receiver_of_an_own_authority_is_trusted_by_its_bundle(tmp_path: Path) -> None:
-    """`svc sandbox start --ca-bundle`: its file, besides what the system trusts."""
-    bundle, spoken = Authority(tmp_path).issue("127.0.0.1", self_signed=True), list[Any]()
-    async with over_tls(bundle, spoken, BODY) as port:
-        assert (await ask(f"https://127.0.0.1:{port}/", ca_bundle=str(bundle))).accepted
-    assert spoken == ["http/1.1"]
 
 
 @pytest.mark.parametrize(

@@ -155,7 +155,14 @@ def test_a_comparison_ends_with_what_differs(
 
 
 def test_what_may_have_been_made_is_told_with_its_key() -> None:
-    data = report(*different(1, {"a": 1}), {"result": "held"}, {"result": "unknown"}).as_data(0)
+    """Neither what was answered nor what only looks."""
+    asked, look = (ProbeRequest("", f"{verb} /v1/orders", "m", body={}) for verb in ("POST", "GET"))
+    inquiry = inquiry_of(asked, None)
+    one = inquiry.exchanges["one"]
+    inquiry.exchanges["two"] = one._replace(is_open=False)
+    inquiry.exchanges["three"] = one._replace(asked=look)
+    findings = [*different(1, {"a": 1}), {"result": "held"}, {"result": "unknown"}]
+    data = ComparisonReport("shop", "https://a", inquiry, findings).as_data(0)
     assert data["unsettled"] == [{"request": "POST /v1/orders", "idempotency_key": "k"}]
     assert [data[name] for name in ("held", "different", "unknown")] == [1, 1, 1]
     assert (data["settings"], data["objects"], data["origin"]) == ({"a": 1}, [], "https://a")
