@@ -2,26 +2,12 @@
 
 import re
 import shlex
-from pathlib import Path
 
 import pytest
 
 from support.calls import EXAMPLES, NEEDS
-from support.on_terminal import OpenTerminal
 from support.running import Svc
 from support.servers.misbehaving import ScriptedServer
-
-
-@pytest.mark.parametrize(("asked", "begins"), [((), "Error:"), (("-o", "json"), '{"error"')])
-def test_an_error_beside_a_pipe_is_for_whoever_sees_it(
-    open_terminal: OpenTerminal, tmp_path: Path, asked: tuple[str, ...], begins: str
-) -> None:
-    """A person at a terminal who pipes the result reads words; a program that asked reads JSON."""
-    with (tmp_path / "out").open("wb") as out:
-        terminal = open_terminal("orders", "crate", *asked, out=out.fileno())
-        with terminal:
-            assert terminal.end() == 2
-    assert terminal.seen.startswith(begins)
 
 
 @pytest.mark.parametrize("command", NEEDS)
@@ -61,12 +47,6 @@ def test_help_marks_what_is_required(svc: Svc, command: str) -> None:
     document = svc.ok("commands", "-o", "json")["commands"]
     options = next(each["options"] for each in document if each["name"] == command)
     assert {each["names"][0] for each in options if each["required"]} == marked
-
-
-def test_what_is_to_be_typed_has_no_full_stop_behind_it(svc: Svc) -> None:
-    """In the one message of a program, too: it would be copied with it."""
-    told = svc("orders", "create", "--currency", "eur").error["message"]
-    assert told == "A currency is written in capitals: EUR. Next: --currency EUR"
 
 
 @pytest.mark.effect_of("svc", "--body")

@@ -1,6 +1,5 @@
 """Limits through the whole program: what a machine may move, and who may go beyond."""
 
-import os
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +9,6 @@ from support.listeners import Pay
 from support.on_terminal import AtTerminal
 from support.running import Sandbox, Svc
 
-LONG = os.environ.get("SVC_TEST_LONG") == "1"
 ASKED = "[y/N] "
 
 
@@ -184,20 +182,6 @@ def test_a_limit_is_set_by_anybody_and_changed_by_a_person(
     assert "A limit of refunds is removed: limits.refunds." in asked.out
     for name in ("limits.payouts", limit[2]):  # also where there is one: before anybody is asked
         assert f"{name} must be amounts" in svc("config", "set", name, "500").err
-
-
-@pytest.mark.slow(seconds=3)
-def test_many_commands_at_once_do_not_pass_a_limit_together(svc: Svc, sandbox: Sandbox) -> None:
-    """Whole processes against the sandbox: what it carried out is the truth."""
-    count = 100 if LONG else 20
-    svc.ok("config", "set", "limits.payouts", f"{5 * count} EUR/day")
-    runs = [svc.begin(*payout(7, "--reference", f"r{n}")) for n in range(count)]
-    for run in runs:
-        run.communicate()
-    codes = [run.wait() for run in runs]
-    done = 5 * count // 7
-    assert sorted(codes) == [0] * done + [2] * (count - done)
-    assert len(svc.ok("payouts", "list", "--limit", "100")["data"]) == done
 
 
 def test_an_amount_that_an_operation_does_not_take_is_not_believed(

@@ -78,6 +78,8 @@ def test_an_unknown_event_type_is_refused_in_two_lines(svc: Svc, sandbox: Sandbo
     assert refused.code == 2
     assert "Did you mean 'order.paid'?" in refused.err
     assert refused.err.splitlines()[1:] == ["  Next: svc help webhooks lists all 18"]
+    few = svc("config", "set", "color", "frozn", "-o", "human")
+    assert few.err == "Error: color is 'frozn'. Use one of: auto, always, never.\n"
 
 
 def test_a_started_sandbox_and_what_to_do_next_fit_forty_columns(

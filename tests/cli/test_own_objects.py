@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from support.on_terminal import OnTerminal
 from support.running import Sandbox, Svc
+from svc.sandbox.store.settings import FIELDS
 
 ROW = "amount,currency,shipping[country],items[0][name],items[0][quantity],items[0][unit_amount]\n"
 URL = "https://api.example.com"
@@ -90,15 +90,12 @@ def test_a_hold_that_is_over_does_not_end(svc: Svc, sandbox: Sandbox) -> None:
     assert "Hold ends" not in svc(*human).out
 
 
-def test_commands_are_text_for_a_person_and_data_for_a_program(
-    on_terminal: OnTerminal, svc: Svc
-) -> None:
-    """On a terminal a page that fits, in a pipe one document."""
-    for columns in (80, 40):
-        page = on_terminal("commands", columns=columns, NO_COLOR="1")
-        assert page.startswith("Every command of svc\n")
-        assert max(map(len, page.splitlines())) <= columns
-    assert svc.ok("commands")["program"] == "svc"
+def test_settings_of_a_sandbox_have_the_names_that_are_typed(svc: Svc, sandbox: Sandbox) -> None:
+    """As those of the configuration."""
+    shown = svc("sandbox", "settings", "-o", "human").out
+    lines = [" ".join(line.split()) for line in shown.splitlines()]
+    assert {"settlement_currency USD", "allow_http_webhooks yes"} <= set(lines)
+    assert set(svc.ok("sandbox", "settings")) == {"object", *(field.name for field in FIELDS)}
 
 
 def test_a_list_without_rows_has_its_head(svc: Svc, sandbox: Sandbox) -> None:

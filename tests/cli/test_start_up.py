@@ -54,6 +54,7 @@ def test_a_retrieve_loads_no_more_than_it_uses(svc: Svc, elsewhere: dict[str, st
     assert not set(names) & importable(NEVER)
     assert len(ours) <= OURS, sorted(ours)
     assert len(names) <= ALL
+    assert not [*Path(elsewhere["HOME"]).rglob("state.db*")]
     short = loaded("orders", "retrieve", order, "-o", "json", env=elsewhere)
     assert "difflib" not in short  # of what is like an option, only where one is misspelled
 

@@ -43,12 +43,6 @@ def test_evidence_is_due_to_the_end_of_a_day(svc: Svc, sandbox: Sandbox) -> None
     assert svc.ok(*words, "2090-01-15")["evidence_due_by"] == "2090-01-15T23:59:59Z"
 
 
-def test_the_inbox_takes_a_day(svc: Svc, sandbox: Sandbox) -> None:
-    """It lies on this machine, whose clock it is asked by."""
-    for since in ("yesterday", "2026-01-01", "2h"):
-        assert svc("events", "inbox", "--since", since).code == 0
-
-
 CREATE = (
     *("orders", "create", "--amount", "12900", "--currency", "EUR", "--country", "DE"),
     *("--item", "name=J,quantity=1,unit_amount=12900"),

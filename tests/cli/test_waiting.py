@@ -54,21 +54,6 @@ def test_the_attempt_that_is_waited_for_is_named_with_what_came_before(
     assert lines[0] == "Waiting 2 s, attempt 2 of 4 after 429"  # the path has no room
 
 
-def test_who_wants_no_line_gets_none(
-    open_terminal: OpenTerminal, svc: Svc, sandbox: Sandbox
-) -> None:
-    """R73: nor does a program, whose stderr holds an error or nothing."""
-    slow(sandbox, "/v1/orders", delay_ms=2300)
-    with (
-        open_terminal("orders", "list", "-q") as quiet,
-        open_terminal("orders", "list", TERM="dumb") as dumb,
-    ):
-        piped = svc("orders", "list")
-        assert (quiet.end(), dumb.end()) == (0, 0)
-    assert "Waiting" not in quiet.seen + dumb.seen
-    assert (piped.code, piped.err) == (0, "")
-
-
 def test_a_wait_within_a_wait_says_nothing_of_its_own() -> None:
     """Two threads would write over each other."""
 

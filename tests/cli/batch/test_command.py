@@ -198,16 +198,6 @@ def test_a_column_names_the_rows(
     assert sorted(one["amount"] for one in svc.ok("refunds", "list")["data"]) == [100, 200]
 
 
-def test_a_field_cannot_name_the_rows_and_be_left_out(
-    svc: Svc, sandbox: Sandbox, tmp_path: Path
-) -> None:
-    path = write(tmp_path / "r.csv", "payment,reason", "pay_1,duplicate")
-    names = ("--row-id", "reason", "--ignore-column", "reason", "--blank-means-all")
-    refused = svc("batch", "refunds.create", str(path), *names)
-    assert (refused.code, refused.error["param"]) == (2, "--row-id")
-    assert "Nothing was sent" in refused.error["message"]
-
-
 def test_a_refund_run_from_csv(svc: Svc, sandbox: Sandbox, tmp_path: Path) -> None:
     """The recipe: payment, amount, reason; totals by currency; a line a row."""
     payments = paid(svc, sandbox, 3)
@@ -389,28 +379,6 @@ def test_a_dry_run_says_what_would_be_skipped(svc: Svc, sandbox: Sandbox, tmp_pa
     assert (check["to_send"], check["skipped"]) == (2, 4)
 
 
-@pytest.mark.parametrize(
-    ("argv", "said"),
-    [
-        (["orders.delete", "FILE"], "OPERATION is 'orders.delete'"),
-        (["orders.create", "missing.csv"], "missing.csv cannot be read: no such file"),
-        (["orders.create", "FILE", "--concurrency", "0"], "--concurrency must be from 1 to 64"),
-        (["orders.create", "FILE", "--rate", "0"], "--rate must be more than 0"),
-        (["orders.create", "-"], "Add --results FILE"),
-        (["orders.create", "FILE", "--query", "["], "--query"),
-    ],
-)
-def test_wrong_use_is_exit_2_and_sends_nothing(
-    svc: Svc, sandbox: Sandbox, tmp_path: Path, argv: list[str], said: str
-) -> None:
-    """One clear line that says what to do."""
-    path = str(orders_file(tmp_path, [1]))
-    result = svc("batch", *(path if word == "FILE" else word for word in argv))
-    assert result.code == 2
-    assert said in result.error["message"]
-    assert sandbox.control("GET", "/requests")["data"] == []
-
-
 def test_a_key_that_another_request_has_used_sends_nothing(
     svc: Svc, sandbox: Sandbox, tmp_path: Path
 ) -> None:
@@ -447,21 +415,6 @@ def test_a_key_of_last_month_is_spent_and_nothing_is_unknown(
         assert stopped.error["message"].endswith("then run this again.")
     write(path, "payment,amount,idempotency_key", f"{payment['id']},7,k-2")
     assert svc.ok(*batch, "--run", "next", "--again")["done"] == 1
-
-
-def test_a_blank_name_is_no_name(svc: Svc, sandbox: Sandbox, tmp_path: Path) -> None:
-    """R114: an empty variable would make a batch of this machine alone."""
-    path = orders_file(tmp_path, [1])
-    for blank in ("", " "):
-        refused = svc("batch", "orders.create", str(path), "--import", blank)
-        assert (refused.code, refused.error["code"]) == (2, "value_blank")
-    assert made(svc) == []
-
-
-def test_a_file_without_rows_is_done(svc: Svc, sandbox: Sandbox, tmp_path: Path) -> None:
-    """Nothing to do is no error."""
-    summary = svc.ok("batch", "orders.create", str(write(tmp_path / "o.csv", HEAD)))
-    assert (summary["rows"], summary["done"]) == (0, 0)
 
 
 def test_a_row_that_holds_the_key_is_refused(svc: Svc, sandbox: Sandbox, tmp_path: Path) -> None:
@@ -523,18 +476,6 @@ def test_a_row_that_lacks_the_amount_which_others_have_moves_nothing(
     assert svc("batch", "orders.capture", file, "--dry-run").error["code"] == "amount_blank"
 
 
-def test_help_names_the_value_of_each_option(svc: Svc) -> None:
-    """As the interface has them."""
-    said = svc("batch", "--help").out
-    for name in (
-        *("concurrency N", "rate N", "results FILE", "import NAME", "run LABEL"),
-        *("row-id COLUMN", "ignore-column NAME"),
-    ):
-        assert f"\n  --{name} " in said
-    assert "\n  OPERATION  " in said
-    assert "\n  FILE       " in said
-
-
 def test_quiet_leaves_errors_only(svc: Svc, sandbox: Sandbox, tmp_path: Path) -> None:
     """R75."""
     path = orders_file(tmp_path, range(2))
@@ -564,21 +505,6 @@ def test_fields_that_are_not_sent_are_named(svc: Svc, sandbox: Sandbox, tmp_path
     assert check["left_out"] == ["id", "status"]
 
 
-def test_the_first_twenty_bad_rows_are_named(svc: Svc, sandbox: Sandbox, tmp_path: Path) -> None:
-    """And how many more there are, and once what is the same; the results file has them all."""
-    amounts = [*(f"x{n}" for n in range(18)), *("y" for _ in range(12))]
-    path = write(tmp_path / "o.csv", HEAD, *(order_line(n, x) for n, x in enumerate(amounts)))
-    result = svc("batch", "orders.create", str(path), "-o", "human")
-    assert result.code == 9
-    said = result.err.splitlines()
-    assert [line.partition(":")[0] for line in said[:19]] == [
-        *(f"line {n}" for n in range(2, 20)),
-        "lines 20 to 21",
-    ]
-    assert said[19] == "and 10 rows more with a fault"
-    assert outcomes_of(path) == ["invalid"] * 30
-
-
 def test_what_is_wrong_comes_in_the_order_of_the_file(
     svc: Svc, sandbox: Sandbox, tmp_path: Path
 ) -> None:
@@ -588,27 +514,6 @@ def test_what_is_wrong_comes_in_the_order_of_the_file(
     result = svc("batch", "refunds.create", str(path))
     assert [one["line"] for one in result.json["problems"]] == list(range(2, 22))
     assert (result.json["refused"], result.json["invalid"]) == (20, 10)
-
-
-def test_progress_is_shown_to_a_person_who_watches(
-    svc: Svc, sandbox: Sandbox, tmp_path: Path, open_terminal: OpenTerminal
-) -> None:
-    """On a terminal one line is written over; nothing of it stays, and no escape sequence."""
-    path = orders_file(tmp_path, range(60))
-    with Path(os.devnull).open("wb") as out:
-        watched = open_terminal(
-            *("batch", "orders.create", str(path), "--rate", "60"),
-            columns=100,
-            out=out.fileno(),
-            TERM="xterm",
-        )
-    with watched:
-        assert watched.end() == 0
-    text = watched.seen
-    assert "\x1b" not in text
-    assert " of 60 rows" in text
-    assert "left" in text
-    assert len(set(text.split("\r"))) >= 5
 
 
 def test_verbose_tells_of_every_attempt(svc: Svc, sandbox: Sandbox, tmp_path: Path) -> None:
@@ -790,14 +695,6 @@ def test_again_is_not_repeated_by_a_repeated_command_line(
     said = shlex.split(stopped.error["message"].partition("time: svc ")[2].rstrip("."))
     third = svc(*said, env={"SVC_API_KEY": "sk_live_sandbox"})
     assert (third.code, third.json["done"]) == (0, 1), third.err
-
-
-def test_a_test_key_never_runs_a_live_list(svc: Svc, sandbox: Sandbox, tmp_path: Path) -> None:
-    """The key's mode is the list's mode."""
-    path = orders_file(tmp_path, [1])
-    refused = svc("batch", "orders.create", str(path), "--live", "--yes")
-    assert refused.code == 4
-    assert not path.with_name("orders.csv.results.ndjson").exists()
 
 
 @pytest.mark.parametrize(("answer", "code"), [("y", 0), ("n", 2)])

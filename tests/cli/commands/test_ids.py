@@ -31,58 +31,12 @@ def test_blanks_around_an_id_are_taken_off(blank: str) -> None:
     assert shown("refunds", "list", "--payment", pasted)["url"].endswith("?payment=pay_1")
 
 
-EMPTY: Final = (
-    ("refunds", "create", "--payment", ""),
-    ("refunds", "create", "--payment", "  "),
-    ("refunds", "create", "-d", "payment="),
-    ("refunds", "list", "--payment", ""),
-    ("orders", "list", "--status", ""),
-    ("orders", "list", "--starting-after", ""),
-    ("orders", "list", "--created-gte", ""),
-    ("events", "inbox", "--since", ""),
-    ("events", "listen", "--until", ""),
-    ("events", "listen", "--events", "order.paid", "--events", ""),
-    ("events", "listen", "--ready-file", ""),
-    ("sandbox", "deliveries", "--event", ""),
-    ("refunds", "create", "--payment", "pay_1", "--idempotency-key", "", "--dry-run"),
-    ("orders", "retrieve", ""),
-    ("orders", "cancel", ""),
-    ("get", ""),
-)
-
-
-@pytest.mark.parametrize("argv", EMPTY, ids=" ".join)
-def test_an_empty_id_asks_for_the_variable(argv: tuple[str, ...]) -> None:
-    """`--payment "$PAYMENT"` of a script whose variable has no value; a filter would list all."""
-    result = inside(*argv, env=NOWHERE)
-    assert (result.code, result.error["code"]) == (2, "value_blank"), result.err
-    assert "is a variable empty?" in result.error["message"]
-
-
 def test_a_text_may_be_empty() -> None:
     """A field's value is the service's to judge, and a fault's answer may have no body."""
     sent = shown("disputes", "update", "dp_1", "--tracking-number", "")
     assert sent["body"] == "evidence%5Btracking_number%5D="
     fault = ("sandbox", "fault", "add", "--status", "502", "--body", "")
     assert inside(*fault, env=NOWHERE).code == 8  # it is sent
-
-
-def test_an_id_with_blanks_inside_is_refused() -> None:
-    """Two ids, or a sentence, are not sent as one."""
-    for argv in (
-        ("refunds", "create", "--payment", "pay_1 pay_2"),
-        ("refunds", "create", "-d", "payment=pay_1 pay_2"),
-        ("payments", "retrieve", "pay_1 pay_2"),
-    ):
-        result = inside(*argv, env=NOWHERE)
-        assert (result.code, result.error["code"]) == (2, "id_invalid"), result.err
-
-
-@pytest.mark.parametrize("other", ['["pay_1"]', '{"id":"pay_1"}', "5", "true"])
-def test_something_else_in_the_place_of_an_id_is_refused(other: str) -> None:
-    """An object that `jq` left whole is not sent for its id."""
-    result = inside("refunds", "create", "-d", f"payment:={other}", env=NOWHERE)
-    assert (result.code, result.error["code"]) == (2, "id_invalid"), result.err
 
 
 def row(operation: str, folder: Path, name: str, text: str) -> Result:

@@ -273,6 +273,7 @@ def test_commands_prints_the_tree_as_json(svc: Svc) -> None:
     """One flat list in the order of help; shared options are told once."""
     shown = svc.ok("commands")
     assert [each["name"] for each in shown["commands"]] == list(parsers())[1:]
+    assert shown["program"] == "svc"
     create = next(each for each in shown["commands"] if each["name"] == "refunds create")
     assert create["moves_money"]
     assert create["option_groups"] == ["request", "preview", "global"]

@@ -123,18 +123,6 @@ def test_another_url_means_another_endpoint_and_says_so(
     assert "no call to delete the earlier we_1" in said.replace("\n", " ")
 
 
-def test_without_a_keyring_the_secret_is_held_for_the_run(
-    service: str, registered: list[dict[str, list[str]]], isolated: Path
-) -> None:
-    """No silent plain file: the next run registers another endpoint, and the tool says why (R34)."""
-    url = f"https://tunnel.example{PATH}"
-    for number in (1, 2):
-        found, said = endpoint(service, MemoryKeyring(absent=True), url)
-        assert (found.id, found.where) == (f"we_{number}", "for this run only")
-        assert "held for this run only" in said.replace("\n", " ")
-    assert holding(isolated / "state", b"whsec_of") == []
-
-
 def test_claims_are_kept_and_exclusive(tmp_path: Path) -> None:
     """A listener finds its path and port again; a second one at the same time is another."""
     listening = Listening("http://a", "default", "test", "local", EVENTS)

@@ -8,7 +8,7 @@ from typing import ClassVar, Final
 
 import pytest
 
-from support.listening import SECRET, TargetServer, status_line
+from support.listening import SECRET, TargetServer
 from support.running import Result, Sandbox, Svc
 from support.serving import QuietHandler, free_port, serving
 from svc.errors import SignatureError
@@ -159,26 +159,6 @@ def test_examines_a_handler_elsewhere_only_if_told_to(svc: Svc, handler: str) ->
     assert (refused.code, refused.out) == (2, "")
     assert "is not on this machine" in refused.error["message"]
     assert run(svc, mapped, "--allow-remote-forward").code == 0
-
-
-@pytest.mark.parametrize(
-    ("answer", "words"),
-    [
-        (b"SSH-2.0-OpenSSH\r\n\r\n", "the answer is no HTTP"),
-        (b"", "it closed the connection without a whole answer"),
-        (b"HTTP/1.1 302 Found\r\nLocation: /x\r\nContent-Length: 0\r\n\r\n", "302"),
-        (status_line(404), "404"),
-    ],
-)
-def test_a_handler_that_takes_nothing_has_one_verdict(
-    svc: Svc, handler: str, answer: bytes, words: str
-) -> None:
-    """And a line for all rules that wait for it."""
-    with TargetServer(lambda _: answer) as target:
-        done = run(svc, str(target.port), "-o", "human")
-    assert done.code == 11
-    assert words in " ".join(done.out.split())
-    assert done.out.count("failed") == 2
 
 
 def test_a_handler_that_is_away_is_one_line(svc: Svc, handler: str) -> None:

@@ -82,15 +82,6 @@ def test_what_a_command_sets_off_is_waited_for(sandbox: Sandbox, svc: Svc) -> No
         assert (slow.code, slow.err.splitlines()[-1]) == (0, "last")
 
 
-@pytest.mark.slow
-def test_until_that_a_command_does_not_bring_is_11(sandbox: Sandbox, svc: Svc) -> None:
-    """`--timeout` limits the wait; a command that runs longer than that is named."""
-    late = beside(svc, "true", "--until", "payout.failed", "--timeout", "0.5")
-    assert (late.code, late.error["code"]) == (11, "until_not_reached")
-    longer = beside(svc, "sleep 60", "--timeout", "0.5")
-    assert (longer.code, longer.error["code"]) == (11, "exec_timeout")
-
-
 @pytest.mark.parametrize(
     "number", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.slow)]
 )

@@ -243,12 +243,6 @@ def test_what_waits_for_a_listener_that_is_gone_is_counted_beside_what_failed(
     assert (beside.code, beside.err) == (0, "No event has failed.\n")
 
 
-def test_the_log_of_the_database_is_let_go_at_the_end(waiting: int) -> None:
-    """What a listener has written costs the commands after it no reading."""
-    log = Path(os.environ["SVC_STATE_DIR"]) / "state.db-wal"
-    assert not log.exists() or log.stat().st_size == 0
-
-
 @pytest.mark.parametrize(
     ("option", "words"),
     [

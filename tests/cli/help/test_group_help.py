@@ -19,13 +19,6 @@ def test_no_verb_is_cut_short(svc: Svc, group: list[str]) -> None:
     assert cut == []
 
 
-def test_inbox_says_what_it_is_for(svc: Svc) -> None:
-    """Its purpose and an example, as every command's help."""
-    shown = svc("events", "inbox", "--help").out
-    assert "Show what was received, the newest first." in shown
-    assert "svc events inbox --failed --pending --since 2h" in shown
-
-
 def test_the_sandbox_lists_its_verbs_in_one_order(svc: Svc) -> None:
     """In help and in the tree that completion is made of, whichever module was imported first."""
     helped = svc("sandbox", "--help", env={"COLUMNS": "200"}).out.partition("Options:\n")[0]

@@ -1,7 +1,5 @@
 """How `--help` looks: coloured for a person, whole at every width, examples fit to be copied."""
 
-from typing import Any
-
 import pytest
 
 from support.on_terminal import OnTerminal
@@ -20,28 +18,6 @@ def test_headings_are_coloured_on_a_terminal(on_terminal: OnTerminal, argv: list
     assert f"{HEADING}Options:\x1b[0m" in shown
 
 
-@pytest.mark.parametrize(
-    ("argv", "env"),
-    [
-        ([], {"NO_COLOR": "1"}),
-        ([], {"TERM": "dumb"}),
-        (["--color", "never"], {}),
-        (["--color=never"], {}),
-    ],
-)
-def test_help_is_plain_where_colour_is_not_wanted(
-    on_terminal: OnTerminal, argv: list[str], env: Any
-) -> None:
-    """R75: also where --color stands behind --help, which the parser does not reach."""
-    assert "\x1b" not in on_terminal("orders", "--help", *argv, **env)
-
-
-def test_help_in_a_pipe_is_plain_unless_colour_is_asked_for(svc: Svc) -> None:
-    """As for everything else that is printed."""
-    assert "\x1b" not in svc("orders", "--help").out
-    assert HEADING in svc("orders", "--help", "--color", "always").out
-
-
 def test_the_setting_color_is_followed(on_terminal: OnTerminal, svc: Svc) -> None:
     """`svc config set color` decides where no option does, for results as for help."""
     assert HEADING in on_terminal("orders", "--help")
@@ -58,12 +34,6 @@ def test_an_example_in_a_pipe_is_one_line(on_terminal: OnTerminal, svc: Svc) -> 
     folds = on_terminal("orders", "create", "--help").partition("Example")[2].splitlines()
     assert len(folds) > 2
     assert max(map(len, folds)) <= 80
-
-
-def test_a_command_names_both_modes_among_the_global_options(svc: Svc) -> None:
-    """Whoever looks for the way back to test mode finds it beside the way out of it."""
-    shared = svc("orders", "list", "--help").out.partition("Global options")[2]
-    assert {"--live", "--test", "--output"} <= set(shared.split())
 
 
 def test_a_long_name_goes_on_set_in(svc: Svc) -> None:

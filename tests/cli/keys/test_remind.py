@@ -315,24 +315,6 @@ def test_several_are_one_line(at_terminal: AtTerminal, aged: Age, state: Path) -
     assert at_terminal("", *COMMAND).out.count("Reminder: 2 keys or signing secrets") == 1
 
 
-@pytest.mark.parametrize(
-    "argv",
-    [
-        (*COMMAND, "--quiet"),
-        (*COMMAND, "-o", "json"),
-        pytest.param((*COMMAND, "--help"), marks=pytest.mark.slow),
-        ("keys", "list"),
-    ],
-)
-def test_who_did_not_ask_is_not_told(
-    at_terminal: AtTerminal, aged: Age, state: Path, argv: tuple[str, ...]
-) -> None:
-    """Not with --quiet, not for a program, not where the keys are the subject anyway."""
-    aged(91)
-    assert "Reminder" not in at_terminal("", *argv).out
-    assert not (state.parent / "reminders.looked").exists()
-
-
 def test_a_pipe_is_not_told(svc: Svc, aged: Age, state: Path) -> None:
     """It costs a program nothing: nothing is even looked up."""
     aged(91)

@@ -322,12 +322,6 @@ def test_a_sum_that_cannot_be_read_keeps_no_question_from_being_asked(
     assert "This moves real money: " in asked
 
 
-def test_a_mistake_in_a_query_sends_nothing(svc: Svc, service: ScriptedServer) -> None:
-    """It is found before the request, not after it."""
-    assert svc(*REFUND, "--query", "[").code == 2
-    assert service.requests == []
-
-
 def test_a_resumed_request_ends_as_its_first_sending_would(
     svc: Svc, service: ScriptedServer
 ) -> None:

@@ -113,10 +113,3 @@ def test_whoami_with_a_proxy_that_cannot_be_used_asks_nobody(svc: Svc) -> None:
     ended = svc("whoami", "--base-url", URL, env=env)
     assert (ended.code, ended.json["key"]) == (2, "sk_test_…p7dc")
     assert (ended.json["reachable"], ended.json["proxy"]) == (None, None)
-
-
-def test_whoami_without_an_address_says_how_to_begin(svc: Svc) -> None:
-    """Exit 2 with the first steps."""
-    ended = svc("whoami", "-o", "human")
-    assert (ended.code, ended.out) == (2, "")
-    assert "svc sandbox start" in ended.err

@@ -21,10 +21,10 @@ def told(monkeypatch: pytest.MonkeyPatch) -> list[Session]:
     return found
 
 
-def look(state: Path, clock: ManualClock, *argv: str, quiet: bool = False) -> None:
+def look(state: Path, clock: ManualClock, *argv: str, **given: object) -> None:
     env = {"SVC_STATE_DIR": str(state), "SVC_CONFIG_DIR": str(state)}
     with Session(argv, env, Streams(TtyStream(), TtyStream(), TtyStream()), clock) as session:
-        session.given.everywhere.quiet = quiet
+        vars(session.given.everywhere).update(given)
         daily.remind_daily(session)
 
 
@@ -55,13 +55,14 @@ def test_a_day_after_the_last_look_comes_the_next(
 def test_what_is_no_work_with_a_key_says_nothing(
     isolated: Path, told: list[Session], word: str
 ) -> None:
-    """Nor what is to be quiet, nor where no state is."""
+    """Nor what is to be quiet or for a program, nor where no state is."""
     clock, state = ManualClock(), isolated / "state"
     look(state, clock, "orders")
     state.mkdir(mode=0o700)
     (state / "state.db").touch()
     look(state, clock, "orders", word)
     look(state, clock, "orders", quiet=True)
+    look(state, clock, "orders", output="json")
     assert told == []
     assert not (state / "reminders.looked").exists()
     look(state, clock, "orders")

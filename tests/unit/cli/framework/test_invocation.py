@@ -55,25 +55,24 @@ def test_a_hint_has_the_options_that_lead_there_and_no_other(
 @pytest.mark.parametrize(
     ("argv", "given", "told"),
     [
-        ("", {}, "json"),
+        ("", {}, None),
+        ("orders -o json", {}, "json"),
         ("orders -o csv", {}, "csv"),
         ("orders --output id", {}, "id"),
         ("orders --output=ndjson", {}, "ndjson"),
-        ("orders -o nothing", {}, "json"),
+        ("orders -o nothing", {}, None),
         ("orders -o", {"SVC_OUTPUT": "csv"}, "csv"),
         ("orders", {"SVC_OUTPUT": "csv"}, "csv"),
         ("orders -o id", {"SVC_OUTPUT": "csv"}, "id"),
     ],
 )
 def test_an_error_has_the_format_that_was_typed_however_wrong_the_rest_is(
-    env: dict[str, str], argv: str, given: dict[str, str], told: str
+    env: dict[str, str], argv: str, given: dict[str, str], told: str | None
 ) -> None:
-    """Else it is for whoever watches stderr."""
-    with Session(argv.split(), {**env, **given}, PIPES) as session:
-        assert session.error_format() == told
-    watched = PIPES._replace(stderr=TtyStream())
-    with Session(argv.split(), {**env, **given}, watched) as session:
-        assert session.error_format() == ("human" if told == "json" else told)
+    """Else it is for whoever watches stderr, also where the result goes into a pipe."""
+    for stderr, untold in ((io.StringIO(), "json"), (TtyStream(), "human")):
+        with Session(argv.split(), {**env, **given}, PIPES._replace(stderr=stderr)) as session:
+            assert session.error_format() == (told or untold)
 
 
 @pytest.mark.parametrize(
@@ -113,21 +112,25 @@ def test_a_message_in_a_file_stands_on_one_line(
 
 
 @pytest.mark.parametrize(
-    ("argv", "given", "colored"),
+    ("argv", "given", "piped", "seen"),
     [
-        ("--help", {}, False),
-        ("--help --color always", {}, True),
-        ("--help --color=always", {}, True),
-        ("--help --color=never", {"FORCE_COLOR": "1"}, False),
-        ("--help", {"FORCE_COLOR": "1"}, True),
+        ("--help", {}, False, True),
+        ("--help", {"NO_COLOR": "1"}, False, False),
+        ("--help", {"TERM": "dumb"}, False, False),
+        ("--help --color never", {}, False, False),
+        ("--help --color always", {}, True, True),
+        ("--help --color=always", {}, True, True),
+        ("--help --color=never", {"FORCE_COLOR": "1"}, False, False),
+        ("--help", {"FORCE_COLOR": "1"}, True, True),
     ],
 )
 def test_help_heeds_the_colour_that_is_typed_behind_it(
-    env: dict[str, str], argv: str, given: dict[str, str], colored: bool
+    env: dict[str, str], argv: str, given: dict[str, str], piped: bool, seen: bool
 ) -> None:
-    """Which the parser does not reach."""
-    with Session(argv.split(), {**env, **given}, PIPES) as session:
-        assert session.help_color() == colored
+    """Which the parser does not reach; on a terminal it is coloured unless that is not wanted."""
+    for streams, colored in ((PIPES, piped), (TERMINAL, seen)):
+        with Session(argv.split(), {**env, "TERM": "xterm", **given}, streams) as session:
+            assert session.help_color() == colored
 
 
 @pytest.mark.parametrize(("said", "is_workflow"), [("true", True), ("1", False), ("", False)])

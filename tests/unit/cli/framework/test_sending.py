@@ -42,6 +42,10 @@ FORM = {"Content-Type": "application/x-www-form-urlencoded"}
         ("orders list --max 7 --limit 3", "orders?limit=3", None, None),
         ("orders list --param a=b --limit 3", "orders?limit=3&a=b", None, None),
         ("orders list --starting-after ord_1", "orders?starting_after=ord_1", None, None),
+        ("orders list --all --status paid", "orders?limit=100&status=paid", None, None),
+        ("orders retrieve ord_1", "orders/ord_1", None, None),
+        ("quotes retrieve lcq_1", "landed-cost/quotes/lcq_1", None, None),
+        ("get ord_1", "orders/ord_1", None, None),
     ],
 )
 def test_a_request_is_shown_as_it_would_be_sent(

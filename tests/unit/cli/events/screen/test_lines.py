@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from svc.cli.events.screen.lines import HumanLines
 from svc.cli.events.screen.ndjson import JsonRecords, as_ndjson
-from svc.listen.output_records import EventReceived, Forwarded, Rejected, StoreState
+from svc.listen.output_records import EventReceived, Forwarded, StoreState
 from svc.redaction import redact, redact_bytes
 from svc.render.layout import LineLayout
 from svc.render.program_name import ProgramName
@@ -25,15 +25,6 @@ def lines(
 ) -> HumanLines:
     layout = LineLayout(width=width, color=color, utc=True, tick="✓")
     return HumanLines(layout, payload=payload, holds=holds)
-
-
-def test_files_keep_each_message_on_its_line() -> None:
-    """A log is searched by line: without a terminal nothing is broken."""
-    rejected = Rejected(AT, "signature_mismatch", "No signature fits: " + "why " * 60, 9)
-    failed = replace(FORWARD, url="http://localhost:3000/" + "x" * 200)
-    shown = lines(None)
-    for text in (shown.event(EVENT), shown.rejected(rejected), shown.forward(failed)):
-        assert text.count("\n") == 1
 
 
 @pytest.mark.parametrize(("width", "there"), [(None, 216), (300, 216), (70, 70), (40, 40)])
@@ -70,15 +61,6 @@ def test_color_is_modest_and_only_when_wanted() -> None:
     """R75: colours mark state; without them there is no ESC at all."""
     assert "\x1b[32mverified" in lines(color=True).event(EVENT)
     assert "\x1b" not in lines().event(EVENT) + lines().forward(FORWARD)
-
-
-@pytest.mark.parametrize("record", [EVENT, FORWARD, Rejected(AT, "x", "y\x1b\u202e", 1)])
-def test_ndjson_is_the_record_in_ascii(record: EventReceived | Forwarded | Rejected) -> None:
-    """R61: one line, lossless, and nothing in it that a terminal would act on."""
-    line = as_ndjson(record)
-    assert json.loads(line) == record.to_dict()
-    assert line.isascii()
-    assert line.rstrip("\n").isprintable()
 
 
 TIMES = st.floats(0, 4e9)

@@ -39,6 +39,7 @@ def build(data: list[str], base: str | None = None, typed: dict[str, Any] | None
         (["a:=@n.json"], {"a": [1, 2]}),
         (["a=x=y"], {"a": "x=y"}),
         (["a="], {"a": ""}),
+        (['a:="@x"'], {"a": "@x"}),
         (["url=http://x/?a:=b"], {"url": "http://x/?a:=b"}),
     ],
 )

@@ -4,8 +4,6 @@ import json
 from pathlib import Path
 from typing import Any, Final
 
-import pytest
-
 from support.running import inside
 
 # No service is there: whatever gets so far as to be sent ends with 8.
@@ -40,29 +38,3 @@ def test_a_file_is_read_wherever_a_value_has_a_name(tmp_path: Path) -> None:
     assert item["items"] == [{"quantity": 1, "name": "two\nlines"}]
     listed = inside("orders", "list", "--param", f"note=@{path}", "--dry-run", env=NOWHERE)
     assert listed.json["url"].endswith("note=two%0Alines")
-
-
-def test_a_file_that_cannot_be_read_is_no_text() -> None:
-    """The name of a missing file is not sent in its place; how to send the text is said."""
-    result = inside(*REFUND, "--metadata", "x=@acme", "-o", "human", "--dry-run", env=NOWHERE)
-    assert result.code == 2
-    assert "acme cannot be read" in result.err
-    assert "-d 'PATH:=" in result.err
-    shown = sent(*REFUND, "-d", 'metadata[x]:="@acme"')
-    assert shown["metadata"] == {"x": "@acme"}
-
-
-@pytest.mark.parametrize("first", [("-d", "metadata[a]=@-"), ("--metadata", "a=@-")])
-def test_standard_input_is_read_once(first: tuple[str, ...]) -> None:
-    """The second value would be empty, by whichever option."""
-    words = (*first, "-d", "metadata[b]=@-")
-    assert inside(*REFUND, *words, stdin=b"x", env=NOWHERE).error["code"] == "given_twice"
-
-
-@pytest.mark.parametrize(
-    "argv", [("sandbox", "settings", "decline=@x"), ("sandbox", "balances", "EUR=@x")], ids=" ".join
-)
-def test_a_value_that_is_no_text_takes_no_file(argv: tuple[str, ...]) -> None:
-    """Settings and amounts are words and numbers."""
-    result = inside(*argv, env=NOWHERE)
-    assert (result.code, result.error["code"]) == (2, "file_not_taken"), result.err
