@@ -19,7 +19,6 @@ def test_an_id_seen_in_test_mode_is_known_in_live_mode(svc: Svc, sandbox: Sandbo
 
 
 def test_an_id_seen_in_live_mode_is_known_in_test_mode(svc: Svc, sandbox: Sandbox) -> None:
-    """The other way round."""
     order = svc.ok(*CREATE, "--live", "--yes", env=LIVE)["id"]
     result = svc("orders", "retrieve", order, "-o", "human")
     assert result.code == 5
@@ -27,7 +26,6 @@ def test_an_id_seen_in_live_mode_is_known_in_test_mode(svc: Svc, sandbox: Sandbo
 
 
 def test_an_id_that_nobody_has_seen_is_not_guessed_at(svc: Svc, sandbox: Sandbox) -> None:
-    """The general hint stays."""
     result = svc("orders", "retrieve", "ord_0123456789abcdefghijklmn", "-o", "human")
     assert result.code == 5
     assert "is an object of" not in result.err
@@ -35,7 +33,6 @@ def test_an_id_that_nobody_has_seen_is_not_guessed_at(svc: Svc, sandbox: Sandbox
 
 
 def test_without_the_cache_nothing_is_known(svc: Svc, sandbox: Sandbox) -> None:
-    """`svc config set cache off` keeps no ids."""
     svc.ok("config", "set", "cache", "off")
     order = svc.ok(*CREATE)["id"]
     result = svc("orders", "retrieve", order, "--live", "-o", "human", env=LIVE)

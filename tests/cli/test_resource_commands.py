@@ -202,7 +202,6 @@ def test_dispute_is_answered_and_another_accepted(svc: Svc, sandbox: Sandbox) ->
 @pytest.mark.effect_of("get", "--param")
 @pytest.mark.effect_of("svc", "--param")
 def test_get_and_post_reach_any_path(svc: Svc, sandbox: Sandbox) -> None:
-    """An id is turned into its path by its prefix; a path takes parameters."""
     order = svc.ok("post", "/v1/orders", "--body", "-", stdin=json.dumps(raw_order()))
     assert svc.ok("get", order["id"])["id"] == order["id"]
     assert svc.ok("get", "/v1/orders", "--param", "limit=1")["data"][0]["id"] == order["id"]
@@ -248,7 +247,6 @@ def test_dry_run_prints_the_request_and_sends_nothing(svc: Svc, sandbox: Sandbox
 
 @pytest.mark.effect_of("svc", "--curl")
 def test_curl_line_does_the_same(svc: Svc, sandbox: Sandbox) -> None:
-    """The printed line works as it is, with the key from the environment."""
     line = svc(*ORDER, "--curl", "--idempotency-key", "my-key").out.strip()
     assert "sk_test_sandbox" not in line
     sent = json.loads(

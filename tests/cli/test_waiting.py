@@ -291,7 +291,6 @@ def test_the_end_of_the_time_is_a_check_that_failed(svc: Svc, order: dict[str, A
 
 
 def test_another_end_is_a_check_that_failed(svc: Svc, order: dict[str, Any]) -> None:
-    """What has ended otherwise is not waited for."""
     svc.ok("orders", "cancel", order["id"])
     ended = svc("orders", "retrieve", order["id"], "--until", "paid")
     assert (ended.code, ended.error["code"]) == (11, "ended_otherwise")

@@ -103,18 +103,6 @@ def test_a_results_file_that_was_moved_is_read_by_its_batch(
     assert paid(svc) == count
 
 
-def test_rows_that_another_batch_has_done_are_named_by_their_lines(svc: Svc, file: Path) -> None:
-    """In a list that is begun they have to go: those that follow each other are told as a range."""
-    new = [row.replace("SAL", "NEW") for row in ROWS]
-    other = file.with_name("other.csv")
-    other.write_text("\n".join([HEAD, *ROWS, *new]))
-    svc.ok("batch", "payouts.create", str(other), "--again")
-    file.write_text("\n".join([HEAD, ROWS[0], *new, ROWS[1], new[0]]))
-    stopped = svc("batch", "payouts.create", str(file))
-    assert (stopped.code, stopped.error["code"]) == (6, "rows_repeated")
-    assert "Take the lines 3-4, 6 out of the file" in stopped.error["message"]
-
-
 @pytest.mark.effect_of("batch", "--force")
 def test_what_is_overwritten_is_read_all_the_same(svc: Svc, file: Path, tmp_path: Path) -> None:
     """Moved, the state lost, and `--force`: its rows were done by another batch."""
@@ -140,6 +128,7 @@ def test_a_missing_folder_is_named(svc: Svc, file: Path, tmp_path: Path) -> None
         assert f"The folder {missing} of the results file is missing" in told.error["message"]
         assert f"mkdir -p '{missing}'" in told.error["message"]
         assert "Free some space" not in told.error["message"]
+    assert "Nothing was sent." in told.error["message"]
 
 
 def test_lines_from_the_future_decide_nothing(svc: Svc, file: Path) -> None:

@@ -152,7 +152,6 @@ def written(row: RequestOption) -> list[str]:
 
 @pytest.mark.parametrize("command", READING, ids=lambda command: command.name)
 def test_the_filter_of_a_list_is_sent(svc: Svc, sandbox: Sandbox, command: Command) -> None:
-    """Under the name of its field."""
     for name in sorted(described(command) - {"--starting-after"}):
         values = next(each.values for each in command.options if each.names[0] == name)
         value = f"{values.ids[0]}{'a' * 24}" if values.ids else values.words[0][0]
@@ -267,7 +266,6 @@ def test_what_a_sandbox_shows_is_chosen(svc: Svc, sandbox: Sandbox) -> None:
 @pytest.mark.effect_of("sandbox requests", "--limit", "--body")
 @pytest.mark.effect_of("svc", "--output", "--fields", "--query")
 def test_what_is_made_and_shown_of_one_order(svc: Svc, sandbox: Sandbox) -> None:
-    """Customs charge what is said; a key has its kind; lists have what is asked for."""
     svc.ok("sandbox", "trigger", "order.paid")
     order = svc.ok("orders", "list", "--query", "data[0].id")
     charged = svc.ok("sandbox", "customs", order, "--charged", "1000")
@@ -284,7 +282,6 @@ def test_what_is_made_and_shown_of_one_order(svc: Svc, sandbox: Sandbox) -> None
     "svc", "--color", "--quiet", "--verbose", "--api-version", "--proxy", "--ca-bundle", "--profile"
 )
 def test_global_options_do_what_they_say(svc: Svc, sandbox: Sandbox) -> None:
-    """One command with each of them, and without."""
     plain, human = svc("orders", "list"), ("whoami", "-o", "human")
     assert "\x1b[" not in svc(*human).out
     assert "\x1b[" in svc(*human, "--color", "always").out

@@ -49,13 +49,11 @@ def below(noun: str) -> list[Command]:
 
 
 def test_the_tree_has_every_command_and_no_other() -> None:
-    """In both directions, and in the order of help."""
     assert [command.name for command in commands()] == list(parsers())
 
 
 @pytest.mark.parametrize("noun", NOUNS)
 def test_options_and_arguments_are_those_of_the_parser(noun: str) -> None:
-    """Every parameter that one side knows, the other knows as well."""
     for command in below(noun):
         context = parsers()[command.name]
         params = context.command.get_params(context)
@@ -287,7 +285,6 @@ def test_commands_prints_the_tree_as_json(svc: Svc) -> None:
 
 
 def test_commands_answers_a_query(svc: Svc) -> None:
-    """--query works as on every result."""
     query = "commands[?name=='landed-cost-quotes'].short_names"
     assert svc.ok("commands", "--query", query) == [["quotes"]]
 
@@ -302,7 +299,6 @@ def test_commands_for_a_person_is_a_list_that_fits(svc: Svc) -> None:
 
 @pytest.mark.parametrize("lines", ["ndjson", "csv"])
 def test_commands_in_lines_is_a_line_a_command(svc: Svc, lines: str) -> None:
-    """In ndjson and csv the list is printed alone."""
     printed = svc("commands", "-o", lines).out
     assert "landed-cost-quotes retrieve" in printed
     assert "exit_codes" not in printed

@@ -33,7 +33,6 @@ def _fake_powershell(isolated: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("shell", PLACES)
 def test_install_writes_the_file_once_and_says_where(svc: Svc, isolated: Path, shell: str) -> None:
-    """A second time nothing changes."""
     place, name = PLACES[shell]
     first = svc.ok("completion", shell, "--install")
     assert first["path"] == str(isolated / place)
@@ -82,7 +81,6 @@ def test_uninstall_leaves_a_file_of_somebody_else(svc: Svc, isolated: Path) -> N
 def test_the_shells_own_variables_are_heeded(
     svc: Svc, tmp_path: Path, shell: str, variable: str, place: str
 ) -> None:
-    """Where the shell looks, there it is put."""
     done = svc.ok("completion", shell, "--install", env={variable: str(tmp_path / "there")})
     assert done["path"] == str(tmp_path / "there" / place)
 
@@ -180,7 +178,6 @@ def test_zsh_is_told_what_its_settings_lack(svc: Svc, isolated: Path) -> None:
 
 
 def test_without_a_home_nothing_is_written(svc: Svc) -> None:
-    """A clear line, and what to do."""
     refused = svc("completion", "fish", "--install", env={"HOME": ""})
     assert refused.code == 10
     assert "Set HOME" in refused.error["message"]
@@ -235,7 +232,6 @@ def test_zsh_finds_the_script_wherever_compinit_runs(svc: Svc, isolated: Path, l
 
 @pytest.mark.effect_of("completion", "--install")
 def test_fish_finds_the_installed_script_by_itself(svc: Svc, isolated: Path) -> None:
-    """Nothing else is needed."""
     svc.ok("completion", "fish", "--install")
     with ShellTerminal([program("fish"), "-i"], isolated) as terminal:
         terminal.type("svc ready\n")

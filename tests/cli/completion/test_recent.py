@@ -86,7 +86,6 @@ def test_a_request_without_an_outcome_is_offered_to_be_resumed(
 def test_cache_off_keeps_nothing_and_removes_what_was_kept(
     sandbox: Sandbox, svc: Svc, isolated: Path
 ) -> None:
-    """`svc config set cache off`, and on again."""
     svc.ok("orders", "create", *SALE, *ITEM)
     assert kept(isolated)
     assert svc.ok("config", "set", "cache", "off")["cache"] is False

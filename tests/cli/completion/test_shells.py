@@ -79,7 +79,6 @@ TYPED = {
 
 @pytest.mark.parametrize("typed", TYPED)
 def test_tab_writes_what_can_only_be_meant(shell: ShellTerminal, typed: str) -> None:
-    """Where one word fits, a Tab writes it."""
     keys, wanted = TYPED[typed]
     assert shell.run(keys) == wanted
 
@@ -96,7 +95,6 @@ SHOWN = {
 
 @pytest.mark.parametrize("typed", SHOWN)
 def test_tab_shows_what_fits(shell: ShellTerminal, typed: str) -> None:
-    """Where several words fit, they are shown."""
     keys, wanted = SHOWN[typed]
     shell.type(keys)
     shell.wait_for(*wanted)

@@ -145,7 +145,6 @@ def test_an_odd_answer_is_no_bug_of_ours(
 def test_a_missing_key_is_a_failure_and_the_service_is_still_asked(
     svc: Svc, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Reachability needs no key."""
     monkeypatch.delenv("SVC_API_KEY")
     result = svc("doctor", "-o", "json")
     found = verdicts(result.out)
@@ -326,7 +325,6 @@ def test_a_report_names_the_last_five_of_bugs(svc: Svc, isolated: Path) -> None:
 
 @pytest.mark.parametrize("given", ["-o", "--output"])
 def test_id_of_a_check_is_its_name(svc: Svc, given: str) -> None:
-    """A line each, and no other."""
     named = svc("doctor", given, "id").out.splitlines()
     assert {"configuration", "service", "state", "tunnels"} <= set(named)
     assert named == list(checks(svc("doctor", "-o", "json").out))
@@ -352,7 +350,6 @@ def test_a_key_of_the_environment_that_hides_another_is_told(svc: Svc, fake_ring
 def test_a_stored_key_that_is_refused_is_to_be_stored_anew(
     svc: Svc, sandbox: Sandbox, fake_ring: FakeRing
 ) -> None:
-    """The remedy names the profile."""
     svc.ok("keys", "add", "--stdin", "--no-check", stdin="sk_test_4eC39HqLyjWDarjtT1zdp7dc")
     ended = svc("whoami", "-o", "human", env={"SVC_API_KEY": ""})
     assert ended.code == 4

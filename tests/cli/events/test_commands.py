@@ -24,7 +24,6 @@ from svc.signature import header_value, verify
 
 
 def test_listen_receives_verifies_and_forwards(pay: Pay, tmp_path: Path, listen: Listen) -> None:
-    """An order that is paid arrives at the target, verified, as the bytes that were signed."""
     with (
         TargetServer() as target,
         listen(tmp_path, "--forward-to", f"{target.port}/hooks") as running,
@@ -66,18 +65,6 @@ def test_endpoint_is_registered_once(
     assert {one["id"] for one in listed} == {seen[0]["endpoint"], seen[2]["endpoint"]}
 
 
-def test_endpoint_that_the_sandbox_forgot_is_registered_again(
-    pay: Pay, sandbox: Sandbox, tmp_path: Path, listen: Listen
-) -> None:
-    """After `svc sandbox reset` a listener does not wait for an endpoint that is gone."""
-    with listen(tmp_path) as running:
-        running.end()
-    sandbox.control("POST", "/reset", {})
-    with listen(tmp_path) as running:
-        pay()
-        running.wait("event", 2)
-
-
 def test_endpoint_of_a_seeded_sandbox_is_not_taken_for_the_one_before_its_reset(
     sandbox: Sandbox, tmp_path: Path, listen: Listen
 ) -> None:
@@ -111,7 +98,6 @@ def test_listener_that_runs_goes_on_after_a_reset_of_the_sandbox(
 def test_taken_port_means_another_endpoint(
     sandbox: Sandbox, svc: Svc, tmp_path: Path, listen: Listen
 ) -> None:
-    """When the kept port is taken another one is used, and the sandbox's old endpoint goes."""
     with listen(tmp_path) as running:
         first = running.wait("ready")[0]
         running.end()
@@ -128,7 +114,6 @@ def test_taken_port_means_another_endpoint(
 def test_two_listeners_at_once_each_get_every_event(
     pay: Pay, tmp_path: Path, listen: Listen
 ) -> None:
-    """A second listener of the same kind is one of its own and takes nothing from the first."""
     with listen(tmp_path) as one, listen(tmp_path) as two:
         assert one.wait("ready")[0]["url"] != two.wait("ready")[0]["url"]
         pay()
@@ -167,7 +152,6 @@ def test_killed_listener_leaves_nothing_undone(pay: Pay, tmp_path: Path, listen:
 
 
 def test_until_ends_with_zero(pay: Pay, tmp_path: Path, listen: Listen) -> None:
-    """`--until` ends the listener by itself with exit 0 as soon as the event has been forwarded."""
     with (
         TargetServer() as target,
         listen(
@@ -184,14 +168,12 @@ def test_until_ends_with_zero(pay: Pay, tmp_path: Path, listen: Listen) -> None:
 
 @pytest.mark.effect_of("events listen", "--timeout", "--until")
 def test_until_that_does_not_come_is_11(sandbox: Sandbox, svc: Svc) -> None:
-    """`--timeout` without the awaited event is a failed check."""
     result = svc("events", "listen", "-o", "ndjson", "--until", "order.paid", "--timeout", "0.2")
     assert (result.code, result.error["code"]) == (11, "until_not_reached")
 
 
 @pytest.mark.effect_of("events listen", "--strict")
 def test_strict_fails_when_a_forward_failed(pay: Pay, tmp_path: Path, listen: Listen) -> None:
-    """`--strict`: exit 11 when the target refused an event, even when a signal ended it."""
     with (
         TargetServer(lambda _: status_line(500)) as target,
         listen(tmp_path, "--forward-to", str(target.port), "--strict") as running,
@@ -288,7 +270,6 @@ def test_public_url_is_registered_and_its_host_served(
 
 
 def test_sandbox_that_is_not_running_is_named(svc: Svc) -> None:
-    """Without a sandbox at the address the listener ends with 8 and says so."""
     url = f"http://127.0.0.1:{free_port()}"
     env = {"SVC_BASE_URL": url, "SVC_API_KEY": "sk_test_sandbox", "SVC_MAX_TIME": "1"}
     result = svc("events", "listen", "-o", "ndjson", env=env)
@@ -365,8 +346,6 @@ def test_inbox_shows_what_came_and_what_became_of_it(
     assert (forward["status"], forward["reply"], forward["attempt"]) == (500, "oops", 1)
     assert found["payment.captured"]["id"] in human(svc, "inbox")
     assert "oops" in human(svc, "inbox", "show", shown["id"])
-    missing = svc("events", "inbox", "show", "evt_nowhere")
-    assert (missing.code, missing.error["code"]) == (5, "not_in_inbox")
 
 
 @pytest.fixture
@@ -464,7 +443,6 @@ def test_replay_that_is_refused_is_11(received: tuple[TargetServer, Received], s
     result = svc("events", "replay", "--failed")
     assert (result.code, result.error["code"]) == (11, "replay_failed")
     assert len(target.received) == 2
-    assert svc("events", "replay").code == 2
     assert svc("events", "replay", "evt_nowhere").code == 5
 
 

@@ -123,21 +123,6 @@ def test_another_url_means_another_endpoint_and_says_so(
     assert "no call to delete the earlier we_1" in said.replace("\n", " ")
 
 
-def test_claims_are_kept_and_exclusive(tmp_path: Path) -> None:
-    """A listener finds its path and port again; a second one at the same time is another."""
-    listening = Listening("http://a", "default", "test", "local", EVENTS)
-    paths = iter(["/hook/1", "/hook/2", "/hook/3", "/hook/4"])
-    with Database.open(tmp_path / "s" / "state.db", clock=ManualClock()) as state:
-        folder = tmp_path / "locks"
-        with claim_listener(state, folder, listening, lambda: next(paths)) as one:
-            remember(state, one, 4321, "we_1", ["http://localhost:3000"])
-            with claim_listener(state, folder, listening, lambda: next(paths)) as two:
-                assert (one.path, two.path) == ("/hook/1", "/hook/2")
-                assert two.scope != one.scope
-        with claim_listener(state, folder, listening, lambda: next(paths)) as again:
-            assert (again.path, again.port, again.scope) == ("/hook/1", 4321, one.scope)
-
-
 def test_listener_is_claimed_by_its_targets_or_by_what_it_has_left(tmp_path: Path) -> None:
     """R50: after two have run at once, each command finds its own inbox; another finds work."""
     listening = Listening("http://a", "default", "test", "local", EVENTS)
@@ -260,7 +245,6 @@ def test_an_id_alone_does_not_say_that_an_endpoint_is_ours(sandbox: Sandbox) -> 
 def test_a_disabled_endpoint_is_told_and_registered_again(
     sandbox: Sandbox, pay: Pay, tmp_path: Path, listen: Listen
 ) -> None:
-    """One line on stderr, and deliveries come again."""
     with TargetServer() as target, listen(tmp_path, "--forward-to", str(target.port)) as running:
         [ready] = running.wait("ready")
         sandbox.control("POST", f"/webhook_endpoints/{ready['endpoint']}/disable")

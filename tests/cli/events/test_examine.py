@@ -103,8 +103,6 @@ def test_counts_the_events_of_a_type(svc: Svc, handler: str) -> None:
     assert "--check prints the same as before" in broken["detail"]
     assert "--type names another type" in broken["fix"]
     assert run(svc, handler, *check, "--type", "refund.succeeded").code == 0
-    unknown = run(svc, handler, "--type", "refund.paid")
-    assert (unknown.code, unknown.error["param"]) == (2, "--type")
 
 
 @pytest.mark.effect_of("events examine", "--settle")
@@ -139,8 +137,6 @@ def test_signs_with_the_secret_that_is_meant(
     first, second = (svc.ok(*listen, kind) for kind in ("order.paid", "refund.failed"))
     several = run(svc, handler)
     assert (several.code, several.error["param"]) == (2, "--endpoint")
-    for each, gets in ((first, "order.paid"), (second, "refund.failed")):
-        assert f"--endpoint {each['endpoint']} ({gets})" in several.error["message"]
     NotingHandler.secret = first["secrets"][0]
     assert run(svc, handler, "--endpoint", first["endpoint"]).code == 0
     other = run(svc, handler, "--endpoint", second["endpoint"], "-o", "human")

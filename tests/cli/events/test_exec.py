@@ -1,7 +1,8 @@
-"""`svc events listen --exec`: a command of the shell beside the listener, and ended with it."""
+"""`svc events listen` with commands: of `--exec` beside it, of `--run` in place of a web server."""
 
 import json
 import os
+import shlex
 import signal
 import sys
 import time
@@ -10,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from support.listeners import Listen
+from support.listeners import Listen, Pay
 from support.listening import TargetServer
 from support.running import Result, Sandbox, Svc
 from support.suite.patience import patient
@@ -108,3 +109,44 @@ def test_what_a_command_leaves_running_is_ended(sandbox: Sandbox, svc: Svc, tmp_
     left = tmp_path / "left"
     assert beside(svc, f"sleep 60 & echo $! > {left}").code == 0
     assert not is_running(int(left.read_text()))
+
+
+@pytest.mark.effect_of("events listen", "--run", "--run-timeout")
+def test_command_is_a_target_like_any_other(
+    pay: Pay, svc: Svc, tmp_path: Path, listen: Listen
+) -> None:
+    """What a run did not take is pending, with words; a replay runs the command again."""
+    script = tmp_path / "my shop" / "fulfil.sh"
+    script.parent.mkdir()
+    script.write_text("#!/bin/sh\nsleep 9\n")
+    refused = svc("events", "listen", "--run", f"order.paid={shlex.quote(str(script))}")
+    assert (refused.code, refused.error["param"]) == (2, "--run")
+    assert "is not executable" in refused.error["message"]
+    script.chmod(0o755)
+    target = f"run:'{script}' slowly"
+    words = ("--run", f"order.paid={target[4:]}", "--run-timeout", "0.3")
+    with listen(tmp_path, *words) as it:
+        order = pay()
+        [failed] = it.wait("forward", 1)
+        it.end()
+    assert (failed["url"], failed["status"]) == (target, None)
+    assert (failed["error"], failed["retry_in"]) == ("ended after 0.3 s", 2.0)
+    [kept] = [one for one in svc.ok("events", "inbox") if one["type"] == "order.paid"]
+    assert (kept["state"], kept["target"]) == ("pending", target)
+    got = tmp_path / "got"
+    script.write_text(f"#!/bin/sh\ncat > {shlex.quote(str(got))}\ntest $1 = slowly\n")
+    [sent] = svc.ok("events", "replay", kept["id"])
+    assert (sent["url"], sent["status"]) == (target, 200)
+    assert order in got.read_text()
+    [kept] = [one for one in svc.ok("events", "inbox") if one["type"] == "order.paid"]
+    assert kept["state"] == "forwarded"
+
+
+def test_the_first_lines_say_what_is_run_for_which_types(svc: Svc, sandbox: Sandbox) -> None:
+    """Of 18 types that come, those of one go to the command; where all go, one line says so."""
+    words = ("events", "listen", "-o", "human", "--timeout", "0")
+    some = svc(*words, "--run", "order.paid=true").out
+    assert some.startswith("Ready. Receiving 18 event types of test mode")
+    assert "\n  order.paid to run:true\n" in some
+    whole = svc(*words, "--run", "*=true").out
+    assert whole.startswith("Ready. Forwarding 18 event types of test mode to run:true")

@@ -125,7 +125,6 @@ def test_three_strange_signatures_in_a_row_say_how_to_go_on() -> None:
 def test_secret_of_another_listener_is_recognised(
     pay: Pay, svc: Svc, sandbox: Sandbox, tmp_path: Path, listen: Listen
 ) -> None:
-    """A delivery for one endpoint that arrives at another: the record says whose secret it was."""
     other = svc("events", "listen", "--events", "payout.*", "--print-secret").out.strip()
     with listen(tmp_path) as running:
         [ready] = running.wait("ready")

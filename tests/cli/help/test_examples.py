@@ -91,7 +91,6 @@ def test_what_cannot_be_tried_is_still_shown() -> None:
 def test_an_example_is_carried_out(
     svc: Svc, sandbox: Sandbox, line: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """By somebody who has started the demo and types what help shows."""
     sandbox.control("POST", "/reset", {"fixture": "demo"})
     monkeypatch.chdir(tmp_path)
     for each in (*BEFORE.get(line, ()), line):

@@ -89,7 +89,6 @@ def test_a_status_is_chosen_from_those_that_are_listed(
 
 
 def test_the_settings_of_the_sandbox_are_listed_with_their_words() -> None:
-    """Those that it has, and no others."""
     (changes,) = next(one for one in COMMANDS if one.name == "sandbox settings").arguments
     for field in FIELDS:
         assert field.name in changes.help

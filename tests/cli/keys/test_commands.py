@@ -161,7 +161,6 @@ def first_words(listener: socket.socket) -> bytes:
 
 
 def test_mode_and_kind_come_from_the_prefix(svc: Svc, fake_ring: FakeRing) -> None:
-    """No --live is needed, and one item each."""
     argv = ("--no-check", "--base-url", ELSEWHERE)
     assert add(svc, CANARY, *argv)["mode"] == "test"
     assert add(svc, LIVE, *argv)["mode"] == "live"
@@ -489,7 +488,6 @@ def test_a_key_comes_from_a_command_and_is_kept_nowhere(
 def test_a_key_command_that_fails_says_why(
     svc: Svc, sandbox: Sandbox, tmp_path: Path, fake_ring: FakeRing, body: str | None, said: str
 ) -> None:
-    """Exit 4 with its own words; nothing was sent."""
     vault = tmp_path / "vault"
     vault.write_text(f"#!/bin/sh\n{body}\n")
     vault.chmod(0o755)

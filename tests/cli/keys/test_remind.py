@@ -86,7 +86,6 @@ def endpoint(state: Path, days: float, secret: str | None = None) -> None:
 def test_what_is_overdue_ends_with_11(
     svc: Svc, aged: Age, days: int, argv: tuple[str, ...], status: str, code: int
 ) -> None:
-    """Exit 0 or 11, by the age and the limits that are asked for."""
     aged(days)
     told = svc("keys", "remind", *argv)
     assert told.code == code

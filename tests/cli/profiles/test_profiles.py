@@ -60,7 +60,6 @@ def test_no_profiles_say_how_to_make_one(svc: Svc) -> None:
     ],
 )
 def test_a_wrong_change_of_profiles_is_refused(svc: Svc, line: str, words: str) -> None:
-    """Exit 2, and the file is as it was."""
     svc.ok("profiles", "create", "shop", "--base-url", URL)
     before = config_file().read_bytes()
     refused = svc("profiles", *line.split())

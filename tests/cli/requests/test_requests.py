@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from support.on_terminal import AtTerminal
+from support.ring_file import FakeRing
 from support.running import Sandbox, Svc
 
 ORDER = (
@@ -556,7 +557,6 @@ def test_prompt_cannot_be_drawn_over(
 
 
 def test_showing_a_request_records_nothing(svc: Svc, sandbox: Sandbox, isolated: Path) -> None:
-    """--dry-run and --curl send nothing and keep nothing."""
     assert svc(*ORDER, "--dry-run").code == 0
     assert svc(*ORDER, "--curl").code == 0
     assert not (isolated / "state").exists()
@@ -584,5 +584,28 @@ def test_requests_are_found_by_object_time_and_operation(svc: Svc, sandbox: Sand
     assert " 5.00 EUR" in told  # the answer has said the currency
     whole = svc.ok("refunds", "create", "--payment", payment)["amount"]
     assert found("--max", "1") == [("refunds.create", whole)]
-    refused = svc("requests", "list", "--operation", "refunds.creat")
-    assert "Did you mean 'refunds.create'?" in refused.error["message"]
+
+
+ORDER = (
+    *("orders", "create", "--amount", "100", "--currency", "EUR", "--country", "DE"),
+    *("--item", "name=Jacket,quantity=1,unit_amount=100"),
+)
+
+
+def test_an_older_svc_reads_and_sends_nothing(
+    svc: Svc, sandbox: Sandbox, isolated: Path, fake_ring: FakeRing, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """R2: it says what it cannot see, and offers no folder that knows of no request."""
+    monkeypatch.delenv("SVC_API_KEY", raising=False)
+    svc.ok("keys", "add", "--stdin", stdin="sk_test_sandbox")  # is looked up in that database
+    order = svc.ok(*ORDER)["id"]
+    with closing(sqlite3.connect(isolated / "state" / "state.db")) as raw:
+        raw.execute("PRAGMA user_version = 999")
+    assert [one["id"] for one in svc.ok("orders", "list")["data"]] == [order]
+    refused = svc(*ORDER, "-o", "human")
+    assert refused.code == 10
+    said = " ".join(refused.err.split())
+    assert "written by a newer svc" in said
+    assert "svc requests list --unresolved" in said
+    assert "SVC_STATE_DIR" not in said
+    assert [one["id"] for one in svc.ok("orders", "list")["data"]] == [order]

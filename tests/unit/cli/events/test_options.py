@@ -1,13 +1,17 @@
-"""What typed options become, at their limits."""
+"""What typed options become, at their limits, and what the parts of a listener take."""
 
 import io
 from collections.abc import Iterator
+from dataclasses import fields, is_dataclass
+from importlib import import_module
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from support.clocks import ManualClock
+from svc.cli import events
 from svc.cli.events.options import InspectAt, body_size, command_again, content_filter
 from svc.cli.events.team import choose_name, delivery_policy, size_of, starts_at
 from svc.cli.events.verify import time_of
@@ -114,3 +118,14 @@ def test_a_reader_has_the_name_that_is_given_or_its_users_or_its_hosts(
     assert name(None, None, "my_host-1.lan") == "my_host-1-lan"
     assert name(None, None, "h" * 40) == "h" * 32
     assert name(None, None, "") == "laptop"
+
+
+def test_what_a_part_keeps_to_itself_is_nobodys_to_pass() -> None:
+    """A name with an underscore is no parameter."""
+    folder = Path(events.__file__).parent
+    names = (each.relative_to(folder).with_suffix("").parts for each in folder.rglob("*.py"))
+    modules = [import_module(".".join((events.__name__, *each))) for each in names]
+    parts = {one for each in modules for one in vars(each).values() if is_dataclass(one)}
+    kept = {(one, each.init) for one in parts for each in fields(one) if each.name[0] == "_"}
+    assert len(kept) > 2
+    assert {init for _, init in kept} == {False}

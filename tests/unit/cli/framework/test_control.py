@@ -1,5 +1,6 @@
-"""What a sandbox's controls say of its clock and of the keys that it remembers."""
+"""What a sandbox's controls say of its clock and of keys, and what an answer says of a key."""
 
+from contextlib import nullcontext
 from types import SimpleNamespace
 from typing import Any
 
@@ -9,7 +10,8 @@ from support.clocks import ManualClock
 from svc.cli.framework import control as controls
 from svc.cli.framework import delivering
 from svc.cli.framework.control import IdempotencyAges, clock_of, idempotency_ages, state_of
-from svc.errors import UsageError
+from svc.cli.framework.key_check import try_key
+from svc.errors import Forbidden, UsageError
 
 NOW = "2026-11-21T12:00:00.5Z"
 
@@ -89,3 +91,22 @@ def test_a_sandboxs_clock_is_asked_again_after_a_second(monkeypatch: pytest.Monk
     monkeypatch.setattr(controls, "is_sandbox", lambda _: False)
     assert controls.ServedClock(session).now() is None
     assert answers == [300.0]
+
+
+@pytest.mark.parametrize(
+    ("code", "is_known"), [("permission_denied", True), ("account_closed", False), (None, False)]
+)
+def test_a_key_without_the_right_is_known_and_one_that_is_refused_is_not(
+    code: str | None, is_known: bool
+) -> None:
+    """A restricted key may lack the right to list orders; every other 403 is told."""
+
+    def send(_: object) -> None:
+        raise Forbidden("No.", code=code, status=403)
+
+    session: Any = SimpleNamespace(client=lambda **_: nullcontext(SimpleNamespace(send=send)))
+    if is_known:
+        assert try_key(session, "sk_test_x", "test") is None
+    else:
+        with pytest.raises(Forbidden):
+            try_key(session, "sk_test_x", "test")

@@ -1,5 +1,6 @@
-"""How a help page is laid out: whole at every width, with what a parameter takes."""
+"""How a help page is laid out: whole at every width, with what a parameter takes, and figures."""
 
+import re
 import shlex
 from collections.abc import Iterator
 from types import SimpleNamespace
@@ -9,6 +10,7 @@ import pytest
 import typer
 
 from svc.cli.framework.app import app
+from svc.cli.framework.figures import FIGURES, figure, fill
 from svc.cli.framework.help_page import HelpPage, fold, format_facts, read_taken
 from svc.cli.framework.registry import COMMANDS, EVENT_VERBS, load
 
@@ -19,16 +21,17 @@ LONG = "svc orders create --amount 12900 --item 'name=Linen jacket,quantity=1' -
 
 
 @pytest.mark.parametrize("width", [40, 80])
-@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize("name", ["", *COMMANDS])
 def test_help_fits_its_width(name: str, width: int) -> None:
     """No line is wider, no word is broken and no summary cut; examples are to be copied."""
-    for path, command in commands_of(name):
-        top = typer.Context(root, info_name="svc")
+    for path, command in commands_of(name) if name else [("", root)]:
+        top = typer.Context(root, info_name="svc") if name else None
         context = typer.Context(command, info_name=path, parent=top, terminal_width=width)
         lines = command.get_help(context).partition("\nExample")[0].splitlines()
         assert [line for line in lines if len(line) > width] == [], path
         summaries = "\n".join(lines).partition("Commands:")[2].partition("Options:")[0]
         assert "..." not in summaries, path
+        assert [line for line in lines if re.match(r"  [a-z].*\.\.\.$", line)] == []
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -105,3 +108,19 @@ def test_a_folded_example_is_the_same_command(width: int) -> None:
     assert shlex.split(" ".join(line.removesuffix("\\") for line in lines)) == shlex.split(LONG)
     assert all(line.endswith(" \\") for line in lines[:-1])
     assert not any(line.endswith(("--amount \\", "-o \\")) for line in lines)
+
+
+# In the unit of its name: the specification's hours, days and ports, and our own.
+SAID = """
+page_objects 25, event_types 18, amount_max 999999999999, service_hours 24, key_hours 23
+retry_hours 72, done_hours 12, signature_minutes 5, recent_minutes 10, late_minutes 4
+webhook_seconds 10, run_seconds 60, request_days 90, duplicate_days 7, forwarded_days 30
+key_days 90, warn_days 14, sandbox_port 4242, remote_port 4243, inspector_port 4244
+"""
+
+
+def test_each_figure_is_what_the_documents_say() -> None:
+    """And none but a figure is filled in."""
+    said = SAID.replace(",", "").split()
+    assert {name: figure(name) for name in FIGURES} == dict(zip(said[::2], said[1::2], strict=True))
+    assert fill("{key_hours} of {service_hours} h, {other}") == "23 of 24 h, {other}"

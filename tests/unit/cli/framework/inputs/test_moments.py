@@ -1,4 +1,4 @@
-"""Moments on the command line: dates, times, durations, words; in which zone, by whose clock."""
+"""Moments and durations on the command line: in which zone they are meant, by whose clock."""
 
 import os
 import time
@@ -7,7 +7,7 @@ from datetime import datetime
 
 import pytest
 
-from svc.cli.framework.inputs.times import Moment, Moments, filters, stamp
+from svc.cli.framework.inputs.times import Moment, Moments, filters, seconds_of, stamp
 
 NOW = datetime.fromisoformat("2026-11-22T10:30:15.75+00:00").timestamp()
 
@@ -83,3 +83,21 @@ def test_a_day_is_a_whole_day() -> None:
         "created[gt]": "2026-11-22T08:30:15Z",
         "created[lte]": "2026-11-22T09:30:15Z",
     }
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"),
+    [
+        ("90s", 90),
+        ("5m", 300),
+        ("2h", 7200),
+        ("3d", 259_200),
+        ("1w", 604_800),
+        ("1d12h", 129_600),
+        ("0", 0),
+        ("00", 0),
+    ],
+)
+def test_duration_is_read_as_seconds(text: str, seconds: int) -> None:
+    """Weeks, days, hours, minutes and seconds add up; none of anything is none."""
+    assert seconds_of(text, "DURATION") == seconds
