@@ -4,15 +4,12 @@ from pathlib import Path
 
 import pytest
 
+from support.orders import CREATE_ORDER as ORDER
 from support.running import Sandbox, Svc
 from svc.sandbox.store.settings import FIELDS
 
 ROW = "amount,currency,shipping[country],items[0][name],items[0][quantity],items[0][unit_amount]\n"
 URL = "https://api.example.com"
-ORDER = (
-    *("orders", "create", "--amount", "12900", "--currency", "EUR", "--country", "DE"),
-    *("--item", "name=Jacket,quantity=1,unit_amount=12900"),
-)
 
 
 @pytest.mark.parametrize(

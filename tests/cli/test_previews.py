@@ -6,6 +6,7 @@ import re
 import pytest
 
 from support.on_terminal import OnTerminal
+from support.orders import CREATE_ORDER
 from support.running import Sandbox, Svc
 from support.servers.misbehaving import ScriptedServer
 
@@ -87,8 +88,7 @@ def test_a_query_of_a_bare_array_is_told_that_it_is_one(svc: Svc, sandbox: Sandb
         if argv[0] != "profiles":
             assert done.err == "The query has found nothing in an empty list.\n"
     svc.ok("profiles", "create", "other", "--base-url", sandbox.url)
-    svc.ok("orders", "create", "--amount", "1", "--currency", "EUR", "--country", "DE",
-           "--item", "name=J,quantity=1,unit_amount=1")  # fmt: skip
+    svc.ok(*CREATE_ORDER)
     words = "The query has found nothing; the objects of this array are in [], the first is [0].\n"
     for argv in (("orders", "list", "--all"), ("profiles", "list"), ("requests", "list")):
         assert svc(*argv, "--query", "data[0].id").err == words, argv

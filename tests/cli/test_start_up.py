@@ -11,6 +11,7 @@ import pytest
 
 import svc
 from support.absence import importable
+from support.orders import CREATE_ORDER as ORDER
 from support.running import Sandbox, Svc
 
 # Of ours, and of all, on Python 3.14, which loads most: more takes a reason, fewer a lower number.
@@ -20,10 +21,6 @@ NEVER = (
     *("bz2", "lzma", "ipaddress", "platform", "subprocess", "textwrap", "tokenize", "linecache"),
     *("gettext", "locale", "shutil", "difflib", "uuid", "traceback", "urllib.parse", "ast"),
     *("tomllib", "sqlite3", "asyncio", "email", "http.client", "urllib.request", "hashlib"),
-)
-ORDER = (
-    *("orders", "create", "--amount", "12900", "--currency", "EUR", "--country", "DE"),
-    *("--item", "name=Jacket,quantity=1,unit_amount=12900"),
 )
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from support.listeners import Listen, Pay
+from support.orders import CREATE_ORDER as CREATE
 from support.running import Sandbox, Svc
 from support.servers.misbehaving import ScriptedServer
 
@@ -41,12 +42,6 @@ def test_evidence_is_due_to_the_end_of_a_day(svc: Svc, sandbox: Sandbox) -> None
     payment = svc.ok("payments", "list")["data"][0]["id"]
     words = ("sandbox", "dispute", payment, "--evidence-due-by")
     assert svc.ok(*words, "2090-01-15")["evidence_due_by"] == "2090-01-15T23:59:59Z"
-
-
-CREATE = (
-    *("orders", "create", "--amount", "12900", "--currency", "EUR", "--country", "DE"),
-    *("--item", "name=J,quantity=1,unit_amount=12900"),
-)
 
 
 @pytest.mark.parametrize("days", [0, 10])

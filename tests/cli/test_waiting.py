@@ -12,6 +12,7 @@ import pytest
 
 from support.batches import orders_file
 from support.on_terminal import OnTerminal, OpenTerminal
+from support.orders import CREATE_ORDER as CREATE
 from support.running import Sandbox, Svc
 from support.serving import QuietHandler, serving
 from svc.cli.framework.options import SharedOptions
@@ -170,23 +171,12 @@ def test_what_settles_later_is_waited_for_by_name(
     assert re.search(r"is pending\n.*\rWaiting \d s for \w+ to settle +\r\r +\r", seen), seen
 
 
-ITEM = "name=J,hs_code=6203.39,quantity=1,unit_amount=12900"
-
-
-def orders(svc: Svc, count: int) -> None:
-    for _ in range(count):
-        made = svc(
-            *("orders", "create", "--amount", "15708", "--currency", "EUR", "--country", "DE"),
-            *("--postal-code", "10115", "--item", ITEM),
-        )
-        assert made.code == 0, made.err
-
-
 def test_an_export_counts_what_has_come(
     svc: Svc, sandbox: Sandbox, tmp_path: Path, open_terminal: OpenTerminal
 ) -> None:
     """Only on stderr and only for a person; the line is gone at the end."""
-    orders(svc, 3)
+    for _ in range(3):
+        svc.ok(*CREATE)
     slow = {"match": {"path": "/v1/orders", "method": "GET"}, "times": 9}
     sandbox.control("POST", "/faults", {**slow, "effect": {"delay_ms": 1500}})
     command = ("orders", "list", "--all", "--limit", "1", "-o", "ndjson")
@@ -202,7 +192,7 @@ def test_an_export_counts_what_has_come(
 @pytest.mark.effect_of("svc", "--all")
 def test_an_export_into_a_log_says_nothing_of_progress(svc: Svc, sandbox: Sandbox) -> None:
     """Without a terminal stderr stays empty, however long it takes (promise R72)."""
-    orders(svc, 1)
+    svc.ok(*CREATE)
     slow(sandbox, "/v1/orders", delay_ms=1200)
     result = svc("orders", "list", "--all", "-o", "ndjson")
     assert (result.code, result.err) == (0, "")
@@ -252,10 +242,6 @@ def test_a_long_advance_shows_the_clock(
     assert watched.seen.endswith("\r")
 
 
-CREATE = (
-    *("orders", "create", "--amount", "100", "--currency", "EUR", "--country", "DE"),
-    *("--item", "name=J,quantity=1,unit_amount=100"),
-)
 CARD = {"number": "4242424242424242", "exp_month": 12, "exp_year": 2034, "cvc": "123"}
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from support.orders import CREATE_ORDER
 from support.ring_file import FakeRing
 from support.running import Sandbox, Svc
 from support.servers.accepting import OneByOne
@@ -208,12 +209,7 @@ def test_an_unresolved_request_is_pointed_at(svc: Svc, sandbox: Sandbox) -> None
     """Money whose fate nobody knows is what a check-up must not pass over."""
     rule = {"match": {"path": "/v1/orders"}, "phase": "after", "times": 9}
     sandbox.control("POST", "/faults", {**rule, "effect": {"connection": "close"}})
-    item = "name=J,hs_code=6203.39,quantity=1,unit_amount=12900"
-    made = svc(
-        *("orders", "create", "--amount", "15708", "--currency", "EUR", "--country", "DE"),
-        *("--postal-code", "10115", "--item", item, "--max-time", "2"),
-    )
-    assert made.code == 7
+    assert svc(*CREATE_ORDER, "--max-time", "2").code == 7
     sandbox.control("DELETE", "/faults")
     found = checks(svc("doctor", "-o", "json").out)
     assert found["state"]["status"] == "warning"

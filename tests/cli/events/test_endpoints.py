@@ -24,7 +24,6 @@ from svc.cli.events.secrets import StoredSecrets
 from svc.cli.framework.session import Session
 from svc.cli.framework.streams import Streams
 from svc.errors import NetworkError, SvcError
-from svc.keys.keyrings.backend import Absent
 from svc.keys.store import KeyStore
 from svc.listen.identity import claim_listener
 from svc.listen.inbox.history import InboxFilter, InboxHistory, InboxScope
@@ -45,30 +44,22 @@ PATH = "/hook/0123456789abcdef0123456789abcdef"
 
 
 class MemoryKeyring:
-    """A keyring in memory, or one that is not there."""
+    """A keyring in memory."""
 
     name = "memory.Keyring"
     asking = False
 
-    def __init__(self, *, absent: bool = False) -> None:
+    def __init__(self) -> None:
         self.items: dict[str, str] = {}
-        self.absent = absent
 
     def read(self, service: str, user: str) -> str | None:
-        self.check()
         return self.items.get(user)
 
     def write(self, service: str, user: str, secret: str) -> None:
-        self.check()
         self.items[user] = secret
 
     def erase(self, service: str, user: str) -> bool:
-        self.check()
         return self.items.pop(user, None) is not None
-
-    def check(self) -> None:
-        if self.absent:
-            raise Absent("there is no D-Bus")
 
 
 class RealSession(Session):

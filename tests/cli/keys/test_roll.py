@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from support.on_terminal import AtTerminal
+from support.orders import CREATE_ORDER as ORDER
 from support.ring_file import FakeRing
 from support.running import Sandbox, Svc
 from svc.api_keys import parse
@@ -22,18 +23,6 @@ from svc.keys.facts import KeyFacts
 from svc.keys.places import KeyPlace
 
 DAY = 86_400
-ORDER = (
-    "orders",
-    "create",
-    "--amount",
-    "12900",
-    "--item",
-    "name=Jacket,hs_code=6203.39,quantity=1,unit_amount=12900",
-    "--currency",
-    "EUR",
-    "--country",
-    "DE",
-)
 
 
 class Dashboard:

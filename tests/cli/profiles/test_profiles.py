@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from support.on_terminal import AtTerminal
+from support.orders import CREATE_ORDER
 from support.ring_file import FakeRing
 from support.running import Sandbox, Svc
 
@@ -107,9 +108,7 @@ def test_a_person_is_asked_before_a_sandbox_is_emptied(
     at_terminal: AtTerminal, svc: Svc, sandbox: Sandbox, answer: str | None, orders: int
 ) -> None:
     """Only yes empties it; -y goes on without asking."""
-    order = ("--currency", "EUR", "--country", "DE", "--postal-code", "10115")
-    item = "name=Jacket,hs_code=620339,quantity=1,unit_amount=12900"
-    svc.ok("orders", "create", "--amount", "12900", *order, "--item", item)
+    svc.ok(*CREATE_ORDER)
     more = () if answer else ("-y",)
     done = at_terminal(answer or "", "sandbox", "reset", *more, prompt=ASKED)
     assert done.code == (2 if orders else 0)

@@ -6,15 +6,12 @@ from typing import Any
 import pytest
 
 from support.on_terminal import AtTerminal
+from support.orders import CREATE_ORDER as ORDER
 from support.running import Sandbox, Svc
 from support.servers.misbehaving import ScriptedServer
 
 HUMAN = {"SVC_OUTPUT": "human"}
 LIVE = {"SVC_API_KEY": "sk_live_sandbox", "SVC_MODE": "live"}
-ORDER = (
-    *("orders", "create", "--amount", "12900", "--currency", "EUR", "--country", "DE"),
-    *("--item", "name=Linen jacket,hs_code=6203.39,quantity=1,unit_amount=12900"),
-)
 REFUND = ("refunds", "create", "--payment", "pay_1")
 PAYOUT = (
     *("payouts", "create", "--amount", "500", "--currency", "EUR", "--country", "DE"),

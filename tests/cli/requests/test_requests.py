@@ -11,13 +11,10 @@ from typing import Any
 import pytest
 
 from support.on_terminal import AtTerminal
+from support.orders import CREATE_ORDER as ORDER
 from support.ring_file import FakeRing
 from support.running import Sandbox, Svc
 
-ORDER = (
-    *("orders", "create", "--amount", "12900", "--currency", "EUR", "--country", "DE"),
-    *("--item", "name=Jacket,quantity=1,unit_amount=12900"),
-)
 PAYOUT = (
     *("payouts", "create", "--amount", "10000", "--currency", "EUR", "--country", "DE"),
     *("--account-holder-name", "Muster GmbH", "--iban", "DE89370400440532013000"),
@@ -584,12 +581,6 @@ def test_requests_are_found_by_object_time_and_operation(svc: Svc, sandbox: Sand
     assert " 5.00 EUR" in told  # the answer has said the currency
     whole = svc.ok("refunds", "create", "--payment", payment)["amount"]
     assert found("--max", "1") == [("refunds.create", whole)]
-
-
-ORDER = (
-    *("orders", "create", "--amount", "100", "--currency", "EUR", "--country", "DE"),
-    *("--item", "name=Jacket,quantity=1,unit_amount=100"),
-)
 
 
 def test_an_older_svc_reads_and_sends_nothing(
