@@ -284,11 +284,6 @@ def test_commands_prints_the_tree_as_json(svc: Svc) -> None:
     assert {"code": 7, "name": "unknown"}.items() <= shown["exit_codes"][7].items()
 
 
-def test_commands_answers_a_query(svc: Svc) -> None:
-    query = "commands[?name=='landed-cost-quotes'].short_names"
-    assert svc.ok("commands", "--query", query) == [["quotes"]]
-
-
 def test_commands_for_a_person_is_a_list_that_fits(svc: Svc) -> None:
     """Each command that does something, with its line; nothing wider than the terminal."""
     result = svc("commands", "-o", "human", env={"COLUMNS": "60"})

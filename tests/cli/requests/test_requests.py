@@ -154,15 +154,6 @@ def test_journal_holds_no_secret(svc: Svc, sandbox: Sandbox, isolated: Path) -> 
     assert order["id"].encode() in kept
 
 
-def test_resume_of_a_settled_request_says_how_it_ended(svc: Svc, sandbox: Sandbox) -> None:
-    """There is nothing to resume; exit 6 and the object's id."""
-    order = svc.ok(*ORDER)
-    (row,) = svc.ok("requests", "list")
-    refused = svc("requests", "resume", row["id"])
-    assert (refused.code, refused.error["code"]) == (6, "request_settled")
-    assert order["id"] in refused.error["message"]
-
-
 def test_forget_frees_the_way_for_the_same_command(
     svc: Svc, sandbox: Sandbox, unknown: str
 ) -> None:

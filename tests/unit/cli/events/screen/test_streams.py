@@ -96,14 +96,6 @@ def pipe() -> Iterator[tuple[int, io.TextIOWrapper]]:
     os.close(reading)
 
 
-def read_all(reading: int, stream: io.TextIOWrapper) -> str:
-    stream.close()
-    data = b""
-    while more := os.read(reading, 1 << 16):
-        data += more
-    return data.decode()
-
-
 def read_now(reading: int, count: int) -> str:
     """Reads so many lines, however long that takes."""
     data = b""
