@@ -14,7 +14,15 @@ HEAD = (
     "amount,currency,source_currency,destination[country],destination[account_holder_name],"
     "destination[iban],reference"
 )
-ROWS = [f"10000,EUR,USD,DE,Ana,DE89370400440532013000,SAL-{number}" for number in (1, 2)]
+ANA, BERTA = "DE89370400440532013000", "DE02120300000000202051"
+
+
+def payouts(path: Path, *rows: tuple[str, str, str], more: str = "") -> str:
+    """A file of payouts of 100.00 EUR: name, account, reference; `more` is a column of metadata."""
+    head = HEAD + (",metadata[by]" if more else "")
+    lines = [f"10000,EUR,USD,DE,{name},{iban},{said}" for name, iban, said in rows]
+    path.write_text("\n".join([head, *(f"{line},{more}" if more else line for line in lines)]))
+    return str(path)
 
 
 def lose_state() -> None:
@@ -52,10 +60,9 @@ def file(svc: Svc, sandbox: Sandbox, tmp_path: Path) -> Path:
     sandbox.control("POST", "/balances", {"currency": "USD", "amount": 10_000_000})
     folder = tmp_path / "here"
     folder.mkdir()
-    path = folder / "p.csv"
-    path.write_text("\n".join([HEAD, *ROWS]))
-    assert svc.ok("batch", "payouts.create", str(path))["done"] == 2
-    return path
+    path = payouts(folder / "p.csv", ("Ana", ANA, "SAL-1"), ("Berta", BERTA, "SAL-2"))
+    assert svc.ok("batch", "payouts.create", path)["done"] == 2
+    return Path(path)
 
 
 def test_what_was_tried_in_test_mode_is_sent_in_live_mode(
@@ -165,38 +172,18 @@ def test_a_line_that_was_cut_off_is_no_row_to_be_sent_with_a_forgotten_key(
     assert (told.code, told.error["code"]) == (6, "results_damaged")
 
 
-ANA, BERTA = "DE89370400440532013000", "DE02120300000000202051"
-
-
-def payouts(path: Path, *rows: tuple[str, str, str], more: str = "") -> str:
-    """A file of payouts of 100.00 EUR: name, account, reference; `more` is a column of metadata."""
-    head = HEAD + (",metadata[by]" if more else "")
-    lines = [f"10000,EUR,USD,DE,{name},{iban},{said}" for name, iban, said in rows]
-    path.write_text("\n".join([head, *(f"{line},{more}" if more else line for line in lines)]))
-    return str(path)
-
-
-@pytest.fixture
-def done_file(svc: Svc, sandbox: Sandbox, tmp_path: Path) -> str:
-    """Two payouts that were carried out; gives the file."""
-    sandbox.control("POST", "/balances", {"currency": "USD", "amount": 10_000_000})
-    first = payouts(tmp_path / "a.csv", ("Ana", ANA, "SAL-1"), ("Berta", BERTA, "SAL-2"))
-    assert svc.ok("batch", "payouts.create", first)["done"] == 2
-    return first
-
-
 @pytest.mark.effect_of("batch", "--edited")
 def test_a_corrected_row_in_another_file_is_not_paid_again(
-    svc: Svc, done_file: str, tmp_path: Path
+    svc: Svc, file: Path, tmp_path: Path
 ) -> None:
     """It stops, names both rows, and sends the row once somebody has said so."""
     batch = ("batch", "payouts.create", payouts(tmp_path / "b.csv", ("Anna", ANA, "SAL-1")))
     for more in ((), ("--dry-run",)):
         stopped = svc(*batch, *more)
         assert (stopped.code, stopped.error["code"]) == (6, "row_edited")
-    made = json.loads(Path(f"{done_file}.results.ndjson").read_text().splitlines()[0])["id"]
+    made = json.loads(Path(f"{file}.results.ndjson").read_text().splitlines()[0])["id"]
     said = stopped.error["message"]
-    assert all(one in said for one in ("Line 2", f"row 1 of the batch {done_file}", "3000", made))
+    assert all(one in said for one in ("Line 2", f"row 1 of the batch {file}", "3000", made))
     assert "--edited" in said
     assert paid(svc) == 2
     assert svc.ok(*batch, "--edited")["done"] == 1
@@ -204,7 +191,7 @@ def test_a_corrected_row_in_another_file_is_not_paid_again(
 
 
 def test_a_copy_with_new_references_or_a_column_is_not_paid_again(
-    svc: Svc, done_file: str, tmp_path: Path
+    svc: Svc, file: Path, tmp_path: Path
 ) -> None:
     rows = ("Ana", ANA, "PAY-1"), ("Berta", BERTA, "PAY-2")
     copy = payouts(tmp_path / "b.csv", *rows)
@@ -216,7 +203,7 @@ def test_a_copy_with_new_references_or_a_column_is_not_paid_again(
 
 
 def test_tomorrows_file_and_a_second_invoice_are_ordinary(
-    svc: Svc, done_file: str, tmp_path: Path
+    svc: Svc, file: Path, tmp_path: Path
 ) -> None:
     """Another reference on the same account is another payment; so is the file of another day.
 

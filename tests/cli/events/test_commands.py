@@ -23,32 +23,6 @@ from support.suite.patience import patient, until
 from svc.signature import header_value, verify
 
 
-def test_listen_receives_verifies_and_forwards(pay: Pay, tmp_path: Path, listen: Listen) -> None:
-    with (
-        TargetServer() as target,
-        listen(tmp_path, "--forward-to", f"{target.port}/hooks") as running,
-    ):
-        [ready] = running.wait("ready")
-        order = pay()
-        events = running.wait("event", 2)
-        forwards = running.wait("forward", 2)
-        assert running.end() == 130
-        [summary] = running.wait("summary")
-    assert ready["mode"] == "test"
-    assert ready["targets"] == [f"http://localhost:{target.port}/hooks"]
-    assert len(ready["events"]) == 18
-    assert ready["url"].startswith("http://127.0.0.1:")
-    assert {one["type"] for one in events} == {"payment.captured", "order.paid"}
-    assert all(one["verified"] and not one["duplicate"] for one in events)
-    paid = next(one for one in events if one["type"] == "order.paid")
-    assert json.loads(base64.b64decode(paid["payload_base64"]))["data"]["object"]["id"] == order
-    assert {base64.b64decode(one["payload_base64"]) for one in events} == {
-        one.body for one in target.received
-    }
-    assert {(one["status"], one["attempt"]) for one in forwards} == {(200, 1)}
-    assert (summary["received"], summary["forwarded"], summary["rejected"]) == (2, 2, 0)
-
-
 def test_endpoint_is_registered_once(
     pay: Pay, sandbox: Sandbox, tmp_path: Path, listen: Listen
 ) -> None:

@@ -6,9 +6,8 @@ from pathlib import Path
 import pytest
 
 from support.on_terminal import AtTerminal
-from support.orders import CREATE_ORDER
 from support.ring_file import FakeRing
-from support.running import Sandbox, Svc
+from support.running import Svc
 
 URL = "https://api.example.com"
 ASKED = "[y/N] "
@@ -101,19 +100,6 @@ def test_a_profile_in_the_background_goes_without_a_question(
     svc.ok("profiles", "create", "shop", "--base-url", URL)
     svc.ok("profiles", "create", "outlet", "--base-url", URL)
     assert at_terminal("", "profiles", "remove", "outlet").code == 0
-
-
-@pytest.mark.parametrize(("answer", "orders"), [("n\n", 1), ("y\n", 0), (None, 0)])
-def test_a_person_is_asked_before_a_sandbox_is_emptied(
-    at_terminal: AtTerminal, svc: Svc, sandbox: Sandbox, answer: str | None, orders: int
-) -> None:
-    """Only yes empties it; -y goes on without asking."""
-    svc.ok(*CREATE_ORDER)
-    more = () if answer else ("-y",)
-    done = at_terminal(answer or "", "sandbox", "reset", *more, prompt=ASKED)
-    assert done.code == (2 if orders else 0)
-    assert (f"This empties the sandbox at {sandbox.url}" in done.out) == (answer is not None)
-    assert len(svc.ok("orders", "list")["data"]) == orders
 
 
 def test_names_stand_for_ids_of_our_own_things(svc: Svc, fake_ring: FakeRing) -> None:
