@@ -13,19 +13,9 @@ ASKED = "[y/N] "
 
 
 def payout(euros: int, *more: str) -> tuple[str, ...]:
-    return (
-        *(
-            "payouts",
-            "create",
-            "--amount",
-            str(euros * 100),
-            "--currency",
-            "EUR",
-            "--country",
-            "DE",
-        ),
-        *("--account-holder-name", "M", "--iban", "DE89370400440532013000", *more),
-    )
+    money = ("--amount", str(euros * 100), "--currency", "EUR", "--country", "DE")
+    whom = ("--account-holder-name", "M", "--iban", "DE89370400440532013000")
+    return ("payouts", "create", *money, *whom, *more)
 
 
 def captured(svc: Svc, pay: Pay) -> str:

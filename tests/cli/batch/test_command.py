@@ -193,30 +193,8 @@ def test_a_refund_run_from_csv(svc: Svc, sandbox: Sandbox, tmp_path: Path) -> No
     check = svc.ok("batch", "refunds.create", str(bare), "--dry-run")
     assert (check["without_amount"], check["without_currency"]) == (1, 0)
     summary = svc.ok("batch", "refunds.create", str(path))
-    assert summary == {
-        "object": "batch",
-        "operation": "refunds.create",
-        "import": summary["import"],
-        "name": str(path),
-        "run": "",
-        "rows": 3,
-        "done": 3,
-        "replayed": 0,
-        "skipped": 0,
-        "changed": 0,
-        "failed": 0,
-        "refused": 0,
-        "invalid": 0,
-        "unknown": 0,
-        "not_sent": 0,
-        "totals": [{"currency": "EUR", "amount": 600, "rows": 3}],
-        "totals_before": [],
-        "results": f"{path}.results.ndjson",
-        "left_out": [],
-        "problems": [],
-        "warned": 0,
-        "warnings": [],
-    }
+    assert (summary["done"], summary["results"]) == (3, f"{path}.results.ndjson")
+    assert summary["totals"] == [{"currency": "EUR", "amount": 600, "rows": 3}]
     refunded = {line["id"]: line["row"] for line in results_of(path)}
     for refund in svc.ok("refunds", "list")["data"]:
         row = refunded[refund["id"]]

@@ -159,16 +159,8 @@ def test_the_filter_of_a_list_is_sent(svc: Svc, sandbox: Sandbox, command: Comma
         assert f"{name[2:]}={value}" in told["url"], name
 
 
-@pytest.mark.effect_of(
-    "svc",
-    "--created-gt",
-    "--created-gte",
-    "--created-lt",
-    "--created-lte",
-    "--limit",
-    "--starting-after",
-    "--data",
-)
+@pytest.mark.effect_of("svc", "--created-gt", "--created-gte", "--created-lt", "--created-lte")
+@pytest.mark.effect_of("svc", "--limit", "--starting-after", "--data")
 def test_options_of_many_commands_are_sent(svc: Svc, sandbox: Sandbox) -> None:
     """What lists and writes have in common, each at its place in the request."""
     for name, value, shown in (
@@ -202,18 +194,9 @@ HOSTS = ("--host", "a.example", "--host", "b.example", "--host", "c.example")
     ],
     ids=lambda one: one[0] if isinstance(one, tuple) else "",
 )
-@pytest.mark.effect_of(
-    "events log template",
-    "--node",
-    "--name",
-    "--events-per-minute",
-    "--max-file-store",
-    "--host",
-    "--systemd",
-    "--trial",
-    "--single",
-    "--environment",
-)
+@pytest.mark.effect_of("events log template", "--node", "--name", "--events-per-minute", "--host")
+@pytest.mark.effect_of("events log template", "--max-file-store", "--systemd", "--trial")
+@pytest.mark.effect_of("events log template", "--single", "--environment")
 def test_a_template_is_written_for_what_is_asked(
     svc: Svc, options: tuple[str, ...], shown: str
 ) -> None:

@@ -62,17 +62,7 @@ def test_an_installed_wheel_prints_the_scripts(tmp_path: Path) -> None:
 
     Manual pages lie where an installer puts them for `man`.
     """
-    build = [
-        sys.executable,
-        "-m",
-        "pip",
-        "wheel",
-        "-q",
-        "--no-deps",
-        "-w",
-        str(tmp_path),
-        str(ROOT),
-    ]
+    build = [sys.executable, *"-m pip wheel -q --no-deps -w".split(), str(tmp_path), str(ROOT)]
     subprocess.run(build, check=True)
     (wheel,) = tmp_path.glob("svc_cli-*.whl")
     with zipfile.ZipFile(wheel) as archive:

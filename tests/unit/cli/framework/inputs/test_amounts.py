@@ -1,7 +1,7 @@
 """One check of amounts, whichever way they come in."""
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
 
@@ -12,18 +12,8 @@ from support.running import Result, inside
 # No service is there: whatever gets so far as to be sent ends with 8.
 NOWHERE: Final = {"SVC_BASE_URL": "http://127.0.0.1:9", "SVC_API_KEY": "sk_test_sandbox"}
 BAD: Final = (
-    "10.00",
-    "1e2",
-    "-0",
-    "0",
-    "007",
-    "-5",
-    "1.\u00b2",
-    "\u0663",
-    "1_015",
-    "\uff11\uff10\uff11\uff15",
-    "9" * 5000,
-    "1000000000000",
+    *("10.00", "1e2", "-0", "0", "007", "-5", "1.\u00b2", "\u0663", "1_015", "1000000000000"),
+    *("\uff11\uff10\uff11\uff15", "9" * 5000),
 )
 Send = Callable[[str, Path], Result]
 
@@ -121,23 +111,12 @@ def test_text_is_no_amount_in_json_and_every_amount_is_text_in_a_form() -> None:
 def test_numbers_leave_as_they_were_spelled() -> None:
     """No float rounds what a person wrote, on any way in, and the dry run shows what is sent."""
     spelled = "12345678901234567.89"
-    ways: Iterator[str] = iter(
-        (
-            inside("post", "/v1/x", "-d", f"n:={spelled}", "--curl", env=NOWHERE).out,
-            inside("post", "/v1/x", "-d", "n:=1e2", "-d", "m:=-0", "--curl", env=NOWHERE).out,
-            inside("post", "/v1/x", "-d", f"n:={spelled}", "--dry-run", env=NOWHERE).out,
-            inside(
-                "post",
-                "/v1/x",
-                "--body",
-                "-",
-                "--curl",
-                stdin=f'{{"n":{spelled}}}'.encode(),
-                env=NOWHERE,
-            ).out,
-        )
-    )
-    assert f'{{"n":{spelled}}}' in next(ways)
-    assert '{"n":1e2,"m":-0}' in next(ways)
-    assert f'"n": {spelled}\n' in next(ways)
-    assert f'{{"n":{spelled}}}' in next(ways)
+
+    def out(*words: str, stdin: bytes = b"") -> str:
+        return inside("post", "/v1/x", *words, stdin=stdin, env=NOWHERE).out
+
+    body = f'{{"n":{spelled}}}'
+    assert body in out("-d", f"n:={spelled}", "--curl")
+    assert '{"n":1e2,"m":-0}' in out("-d", "n:=1e2", "-d", "m:=-0", "--curl")
+    assert f'"n": {spelled}\n' in out("-d", f"n:={spelled}", "--dry-run")
+    assert body in out("--body", "-", "--curl", stdin=body.encode())
