@@ -53,15 +53,6 @@ def test_pending_events_are_listed(waiting: int, svc: Svc) -> None:
     assert "svc events inbox --pending" in failed.err
 
 
-def test_pending_events_are_sent_where_their_routes_lead(waiting: int, svc: Svc) -> None:
-    with TargetServer(port=waiting) as target:
-        assert svc("events", "replay", "--pending").code == 0
-        assert paths(target) == [b"/a", b"/b"]
-        assert states(svc) == {"order.paid": "forwarded", "payment.captured": "forwarded"}
-        again = svc("events", "replay", "--pending", "--failed")
-        assert (again.code, again.json) == (0, [])
-
-
 @pytest.mark.effect_of("events replay", "--forward-to", "--pending")
 def test_what_was_under_way_says_so_when_it_is_sent_again(
     pay: Pay, tmp_path: Path, listen: Listen, svc: Svc

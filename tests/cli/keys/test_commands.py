@@ -110,21 +110,6 @@ def test_a_refused_key_of_the_environment_is_named_with_its_profile(
     assert told in refused.error["message"]
 
 
-def test_a_restricted_key_that_may_not_list_orders_is_known(
-    svc: Svc, at_sandbox: Sandbox, fake_ring: FakeRing
-) -> None:
-    """403 with permission_denied says that the service knows the key."""
-    body = {"type": "restricted", "permissions": {"payouts": "read"}}
-    made = at_sandbox.control("POST", "/keys", body, key="sk_test_sandbox")
-    secret = next(
-        text for text in map(str, made.values()) if text.startswith("rk_test_") and text.isascii()
-    )
-    added = add(svc, secret)
-    assert (added["kind"], added["checked"] is None) == ("restricted", False)
-    assert svc("orders", "list").code == 4
-    assert svc("payouts", "list").code == 0
-
-
 def test_a_service_that_cannot_be_reached_leaves_nothing_stored(
     svc: Svc, fake_ring: FakeRing
 ) -> None:
