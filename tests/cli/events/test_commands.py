@@ -202,20 +202,6 @@ def test_print_secret_prints_only_that(
     assert [one["id"] for one in sandbox.control("GET", "/webhook_endpoints")["data"]] == [endpoint]
 
 
-def test_given_secret_registers_nothing(sandbox: Sandbox, tmp_path: Path, listen: Listen) -> None:
-    """SVC_WEBHOOK_SECRET uses an endpoint that exists: nothing is sent to the service."""
-    with listen(tmp_path, env={"SVC_WEBHOOK_SECRET": SECRET, "SVC_API_KEY": ""}) as running:
-        [ready] = running.wait("ready")
-        port, path = ready["url"].removeprefix("http://127.0.0.1:").split("/", 1)
-        body = event()
-        header = header_value(body, [SECRET], int(time.time()))
-        request = f"POST /{path} HTTP/1.1\r\nHost: localhost\r\nContent-Length: {len(body)}\r\nSvc-Signature: {header}\r\n\r\n"
-        assert b" 200 " in talk(int(port), request.encode() + body)
-        running.wait("event")
-    assert ready["endpoint"] is None
-    assert sandbox.control("GET", "/webhook_endpoints")["data"] == []
-
-
 @pytest.mark.effect_of("events listen", "--public-url")
 def test_public_url_is_registered_and_its_host_served(
     sandbox: Sandbox, svc: Svc, tmp_path: Path, listen: Listen
@@ -409,15 +395,6 @@ def test_listener_has_the_collector_leave_alone_what_is_on_its_way(tmp_path: Pat
         assert not ready.exists()
     finally:
         gc.set_threshold(*before)
-
-
-def test_replay_that_is_refused_is_11(received: tuple[TargetServer, Received], svc: Svc) -> None:
-    """`replay --failed`: sends what failed, oldest first; what fails again makes exit 11."""
-    target, _ = received
-    result = svc("events", "replay", "--failed")
-    assert (result.code, result.error["code"]) == (11, "replay_failed")
-    assert len(target.received) == 2
-    assert svc("events", "replay", "evt_nowhere").code == 5
 
 
 def check(*argv: str, body: bytes, env: dict[str, str] | None = None) -> Result:

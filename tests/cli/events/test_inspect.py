@@ -2,11 +2,9 @@
 
 import json
 import re
-import signal
 import socket
 import subprocess
 import sys
-import time
 from pathlib import Path
 from urllib.parse import urlsplit
 from urllib.request import ProxyHandler, build_opener
@@ -19,7 +17,7 @@ from support.listeners import Listen
 from support.listening import TargetServer
 from support.running import Sandbox, Svc
 from support.serving import free_port
-from support.suite.patience import patient, until
+from support.suite.patience import until
 from svc.cli.events.listen import app
 from svc.cli.events.options import InspectAt
 from svc.cli.framework.app import Verb
@@ -90,25 +88,6 @@ def test_port_may_be_left_out(args: list[str], expected: InspectAt | None) -> No
     ctx = command.make_context("listen", list(args))
     assert InspectAt.parse(ctx.params["inspect"]) == expected
     assert ctx.params["ordered"] is ("--ordered" in args)
-
-
-@pytest.mark.slow
-def test_open_page_does_not_delay_the_end(sandbox: Sandbox, tmp_path: Path, listen: Listen) -> None:
-    """Somebody who watches, or half a request, does not keep the listener (promise R78)."""
-    with listen(tmp_path, "--inspect") as running:
-        [ready] = running.wait("ready")
-        host, path = ready["inspector"].removeprefix("http://").split("/", 1)
-        port = int(host.split(":")[1])
-        with (
-            socket.create_connection(("127.0.0.1", port)) as watcher,
-            socket.create_connection(("127.0.0.1", port)) as half,
-        ):
-            watcher.sendall(f"GET /{path}changes HTTP/1.1\r\nHost: {host}\r\n\r\n".encode())
-            half.sendall(b"GET /")
-            assert b"text/event-stream" in watcher.recv(4096)
-            started = time.monotonic()
-            assert running.end(signal.SIGTERM) == 143
-            assert time.monotonic() - started < patient(1)
 
 
 def test_inspector_costs_nothing_unless_wanted() -> None:

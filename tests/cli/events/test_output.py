@@ -105,6 +105,8 @@ def test_replay_prints_one_document(pay: Pay, svc: Svc, tmp_path: Path, listen: 
             running.end()
         result = svc("events", "replay", "--failed")
         assert (result.code, [one["status"] for one in result.json]) == (11, [500, 500])
+        assert result.error["code"] == "replay_failed"
+    assert svc("events", "replay", "evt_nowhere").code == 5
 
 
 @pytest.mark.parametrize("words", [("listen",), ("replay", "evt_1")])

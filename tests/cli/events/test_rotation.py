@@ -8,8 +8,6 @@ from http.client import HTTPConnection
 from pathlib import Path
 from urllib.parse import urlsplit
 
-import pytest
-
 from support.listeners import Listen, Pay
 from support.listening import SECRET, TargetServer, event
 from support.running import Sandbox, Svc
@@ -75,9 +73,13 @@ def test_new_and_old_secret_keep_the_endpoints_own_address(
     assert svc("events", "listen", "--print-secret").out.strip() == new
 
 
-@pytest.mark.usefixtures("sandbox")
-def test_events_of_an_endpoint_of_ones_own_are_chosen_here(tmp_path: Path, listen: Listen) -> None:
-    """It sends others too, which are answered 200, and neither shown nor forwarded."""
+def test_events_of_an_endpoint_of_ones_own_are_chosen_here(
+    sandbox: Sandbox, tmp_path: Path, listen: Listen
+) -> None:
+    """It sends others too, which are answered 200, and neither shown nor forwarded.
+
+    No endpoint is registered.
+    """
     env = {"SVC_WEBHOOK_SECRET": SECRET, "SVC_API_KEY": ""}
     with TargetServer() as target:
         argv = ("--events", "refund.*", "--forward-to", str(target.port))
@@ -89,6 +91,7 @@ def test_events_of_an_endpoint_of_ones_own_are_chosen_here(tmp_path: Path, liste
             running.wait("forward", 2)
             running.end()
     assert ready["endpoint"] is None
+    assert sandbox.control("GET", "/webhook_endpoints")["data"] == []
     assert sorted(target.ids) == ["evt_2", "evt_4"]
     shown = {one["id"]: one["type"] for one in running.records if one["record"] == "event"}
     assert shown == {"evt_2": "refund.created", "evt_4": "refund.failed"}

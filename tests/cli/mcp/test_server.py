@@ -82,8 +82,6 @@ async def test_tools_are_the_commands_that_read(svc: Svc, serve: Serve, payment:
         hints = [tool.annotations for tool in tools.values()]
         assert all(it and it.read_only_hint and it.idempotent_hint for it in hints)
         assert not any(it.destructive_hint for it in hints if it)
-        assert {"orders_list", "refunds_retrieve", "timeline", "requests_show"} < set(tools)
-        assert not [name for name in tools if name.endswith(("_create", "_cancel", "_resume"))]
         assert (tools["get"].description or "").startswith("Send any GET.")
         found = await call(client, "payments_list", status="captured", query="data[].id")
         assert found == {"exit_code": 0, "output": [payment]}
