@@ -10,7 +10,6 @@ from support.orders import CREATE_ORDER
 from support.running import Sandbox, Svc
 from support.servers.misbehaving import ScriptedServer
 
-KEY = "sk_test_4eC39HqLyjWDarjtT1zdp7dc"
 PIPE = """printf 'Authorization: Bearer %s\\n' "$SVC_API_KEY" | curl"""
 
 

@@ -284,15 +284,3 @@ def test_another_end_is_a_check_that_failed(svc: Svc, order: dict[str, Any]) -> 
         f"The order {order['id']} has ended as 'cancelled', not as paid." in ended.error["message"]
     )
     assert ended.json["status"] == "cancelled"
-
-
-def test_a_payout_that_waits_names_the_clock(svc: Svc, sandbox: Sandbox) -> None:
-    """In a sandbox its bank takes days, which pass where somebody turns the clock."""
-    svc.ok("sandbox", "balances", "EUR=100000")
-    bank = ("--country", "DE", "--account-holder-name", "M", "--iban", "DE89370400440532013000")
-    money = ("--amount", "100", "--currency", "EUR", "--source-currency", "EUR")
-    late = svc("payouts", "create", *money, *bank, "--wait", "--max-time", "2")
-    assert (late.code, late.error["code"]) == (11, "not_settled")
-    assert "svc sandbox advance --until idle" in late.error["message"]
-    svc.ok("sandbox", "advance", "--until", "idle")
-    assert svc.ok("payouts", "retrieve", late.json["id"], "--wait")["status"] == "paid"

@@ -236,14 +236,9 @@ def test_an_edited_export_updates_its_orders(svc: Svc, sandbox: Sandbox, tmp_pat
 def test_held_orders_are_captured_from_an_export(
     svc: Svc, sandbox: Sandbox, tmp_path: Path
 ) -> None:
-    """The example of --help: ids alone capture all; a whole export is refused, for its amounts."""
+    """The example of --help: ids alone capture all."""
     paid(svc, sandbox, 2, capture_method="manual")
-    export = svc("orders", "list", "--status", "authorized", "--all", "-o", "csv")
     path = tmp_path / "held.csv"
-    path.write_text(export.out)
-    refused = svc("batch", "orders.capture", str(path))
-    assert refused.code == 9
-    assert {one["code"] for one in refused.json["problems"]} == {"amount_ambiguous"}
     ids = svc("orders", "list", "--status", "authorized", "--all", "-o", "csv", "--fields", "id")
     path.write_text(ids.out)
     summary = svc.ok("batch", "orders.capture", str(path))
@@ -263,35 +258,6 @@ def test_an_order_that_was_captured_by_hand_counts_with_skip_done(
     assert (refused.code, refused.json["done"], refused.json["refused"]) == (9, 1, 1)
     assert svc.ok("batch", "orders.capture", str(path), "--skip-done")["skipped"] == 2
     assert svc.ok("batch", "orders.capture", str(path))["skipped"] == 2
-
-
-def test_payouts_quotes_and_disputes(svc: Svc, sandbox: Sandbox, tmp_path: Path) -> None:
-    sandbox.control("POST", "/balances", {"currency": "USD", "amount": 10_000_000})
-    path = write(
-        tmp_path / "p.csv",
-        "amount,currency,source_currency,destination[country],destination[account_holder_name],"
-        "destination[iban],reference",
-        "10000,EUR,USD,DE,Muster GmbH,DE89370400440532013000,SAL-1",
-        "20000,EUR,USD,DE,Muster GmbH,DE89370400440532013000,SAL-2",
-    )
-    assert svc.ok("batch", "payouts.create", str(path))["totals"][0]["amount"] == 30000
-
-    quote = {key: ORDER[key] for key in ("currency", "shipping", "items")}
-    path = write(tmp_path / "q.ndjson", *[json.dumps(quote)] * 2)
-    summary = svc.ok("batch", "landed-cost-quotes.create", str(path))
-    assert (summary["done"], summary["totals"]) == (2, [])
-    assert len({line["id"] for line in results_of(path)}) == 2
-
-    (payment,) = paid(svc, sandbox, 1)
-    dispute = sandbox.control("POST", "/disputes", {"payment": payment["id"]})
-    path = write(
-        tmp_path / "d.csv",
-        "id,evidence[tracking_number],evidence[shipping_carrier],submit",
-        f"{dispute['id']},1Z999,UPS,true",
-    )
-    svc.ok("batch", "disputes.update", str(path))
-    found = svc.ok("disputes", "retrieve", dispute["id"])
-    assert (found["status"], found["evidence"]["tracking_number"]) == ("under_review", "1Z999")
 
 
 # --- checking -----------------------------------------------------------------------------------
@@ -377,25 +343,6 @@ def test_a_row_that_holds_the_key_is_refused(svc: Svc, sandbox: Sandbox, tmp_pat
 
 
 # --- what it says -------------------------------------------------------------------------------
-
-
-def test_the_summary_for_people(svc: Svc, sandbox: Sandbox, tmp_path: Path) -> None:
-    """On stderr: each row that is not done with its line, the counts, the money, what to do."""
-    lines = [order_line(1), order_line(2, "1e3"), order_line(3).replace("DE", "QQ"), order_line(4)]
-    path = write(tmp_path / "o.csv", HEAD, *lines)
-    result = svc("batch", "orders.create", str(path), "-o", "human")
-    assert (result.code, result.out) == (9, "")
-    said = result.err.splitlines()
-    assert said[0].startswith("line 3: invalid: amount '1e3' is not a whole number")
-    assert said[1].startswith("line 4: refused: shipping[country] ")
-    assert said[2:] == [
-        "orders.create: 4 rows: 2 done, 1 refused, 1 invalid",
-        "Done now: 258.00 EUR (2 rows)",
-        f"Results: {path}.results.ndjson",
-        "Partly done: 2 of 4 rows are not done (1 refused, 1 invalid).",
-        "  Next: Correct the rows (o.csv.results.ndjson says why), then run this again",
-    ]
-    assert "\x1b" not in result.err
 
 
 def test_a_row_that_lacks_the_amount_which_others_have_moves_nothing(

@@ -88,23 +88,6 @@ def test_no_cell_of_an_export_is_a_formula(svc: Svc, sandbox: Sandbox, tmp_path:
     assert ",=1+1," in raw
 
 
-@pytest.mark.parametrize("more", [(), ("--dry-run",), ("--raw-csv",)])
-def test_a_column_added_behind_the_end_of_lines_sends_nothing(
-    svc: Svc, sandbox: Sandbox, tmp_path: Path, more: tuple[str, ...]
-) -> None:
-    """An editor of lines writes behind the CR of an export: a sum there must not be left out."""
-    path = tmp_path / "refunds.csv"
-    head, *rows = "payment\r\npay_3kPq0aVb7cXd9eYf1gZh2iWj\r\n".split("\n")[:-1]
-    path.write_bytes("".join([f"{head},amount\n", *(f"{row},1200\n" for row in rows)]).encode())
-    refused = svc("batch", "refunds.create", str(path), *more)
-    assert (refused.code, refused.error["code"]) == (2, "file_invalid")
-    said = "Line 1 of the file holds a carriage return (CR) in its middle."
-    assert refused.error["message"].startswith(said)
-    assert sandbox.control("GET", "/requests")["data"] == []
-    path.write_bytes(path.read_bytes().replace(b"\r", b""))  # as the hint says
-    assert svc.ok("batch", "refunds.create", str(path), "--dry-run")["to_send"] == 1
-
-
 def turned_away(after: int) -> dict[str, Any]:
     """A rule that turns a page away for longer than anybody waits."""
     effect = {"status": 429, "retry_after": 3600}
