@@ -42,7 +42,7 @@ def describe(line: str) -> Iterator[str]:
 def test_each_wrong_command_line_is_refused_as_agreed(
     isolated: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, word: str
 ) -> None:
-    """Before anything is sent, or handed to another program (R23)."""
+    """Before anything is sent, or handed to another program (R23); a key is not repeated (R39)."""
     monkeypatch.chdir(tmp_path)
     for name, text in FILES.items():
         Path(name).write_text(text, encoding="utf-8")
