@@ -136,14 +136,9 @@ def test_an_environment_whose_path_has_blanks_serves_as_any_other(tmp_path: Path
 
 
 @pytest.mark.slow(seconds=1)
-def test_a_file_to_copy_keeps_the_plain_name(shop: Path) -> None:
-    """A crontab is read elsewhere, where a path from here leads nowhere."""
-    assert "0 9 * * 1  svc keys remind" in typed(shop, "help", "reminders").out
-
-
-@pytest.mark.slow(seconds=1)
 def test_a_script_has_one_name_for_the_program(shop: Path) -> None:
-    """The plain one, since it is kept and run elsewhere: a CI's commands, lines with a variable."""
+    """The plain one, since it is kept and run elsewhere: crontabs, a CI's commands, variables."""
+    assert "0 9 * * 1  svc keys remind" in typed(shop, "help", "reminders").out
     assert ".venv" not in typed(shop, "help", "ci").out
     lines = typed(shop, "help", "output").out.splitlines()
     (begins,) = [number for number, line in enumerate(lines) if "order=$(svc " in line]

@@ -1,7 +1,6 @@
 """Limits through the whole program: what a machine may move, and who may go beyond."""
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -24,11 +23,6 @@ def captured(svc: Svc, pay: Pay) -> str:
     return str(order["latest_payment"])
 
 
-def posts(sandbox: Sandbox) -> list[Any]:
-    seen = sandbox.control("GET", "/requests")["data"]
-    return [one for one in seen if one["method"] == "POST" and one["path"].startswith("/v1/")]
-
-
 def test_a_payout_beyond_the_limit_is_not_sent_and_what_is_left_is_told(
     svc: Svc, sandbox: Sandbox
 ) -> None:
@@ -40,7 +34,7 @@ def test_a_payout_beyond_the_limit_is_not_sent_and_what_is_left_is_told(
         assert "200.00 EUR is left, and this is 201.00 EUR" in refused.error["message"]
         assert 86_000 < refused.error["retry_after"] <= 86_400
         assert refused.error["outcome"] == "not_sent"
-    assert len(posts(sandbox)) == 1
+    assert len(sandbox.posts()) == 1
     assert "a second one" not in svc(*payout(300), "-o", "human").err  # which is not sent
     (limit,) = svc.ok("whoami")["limits"]
     assert "\n  Limits " in svc("whoami", "-o", "human").out
@@ -83,17 +77,17 @@ def test_a_payment_that_is_not_captured_yet_counts_as_what_may_be(
     svc.ok("sandbox", "pay", order)
     payment = svc.ok("get", order)["latest_payment"]
     svc.ok("config", "set", "limits.refunds", "80 USD/day")
-    before = len(posts(sandbox))
+    before = len(sandbox.posts())
     refused = svc("refunds", "create", "--payment", payment)
     assert refused.error["code"] == "limit_reached"
-    assert len(posts(sandbox)) == before
+    assert len(sandbox.posts()) == before
 
 
 def test_a_batch_is_checked_whole_before_its_first_row(
     svc: Svc, sandbox: Sandbox, pay: Pay, tmp_path: Path
 ) -> None:
     payment = captured(svc, pay)
-    before = len(posts(sandbox))
+    before = len(sandbox.posts())
     rows = tmp_path / "rows.csv"
     svc.ok("config", "set", "limits.refunds", "20 EUR/day")
     for head, end in (("payment,amount", ""), ("payment,amount,currency", ",EUR")):
@@ -103,7 +97,7 @@ def test_a_batch_is_checked_whole_before_its_first_row(
             refused = svc("batch", "refunds.create", str(rows), *more)
             assert (refused.code, refused.error["code"]) == (2, "limit_reached")
             assert "20.00 EUR is left, and this is 20.01 EUR" in refused.error["message"]
-    assert len(posts(sandbox)) == before
+    assert len(sandbox.posts()) == before
     rows.write_text(rows.read_text().replace("801", "800"))
     assert svc.ok("batch", "refunds.create", str(rows))["done"] == 3
     assert svc.ok("batch", "refunds.create", str(rows))["skipped"] == 3
@@ -128,7 +122,7 @@ def test_whatever_has_a_limit_goes_beyond_it_by_a_person_alone(
 ) -> None:
     refused = svc(*line.split(), "--over-limit", "--yes")
     assert (refused.code, refused.error["code"]) == (2, "person_required")
-    assert posts(sandbox) == []
+    assert sandbox.posts() == []
 
 
 @pytest.mark.effect_of("batch", "--over-limit")
@@ -147,10 +141,10 @@ def test_a_person_at_a_terminal_alone_goes_beyond(
         refused = svc(*argv, "--over-limit", "--yes")
         assert (refused.code, refused.error["code"]) == (2, "person_required")
         assert at_terminal("n\n", *argv, "--over-limit", prompt=ASKED).code == 2
-    assert posts(sandbox) == []
+    assert sandbox.posts() == []
     for number, argv in enumerate((payout(6), batch), 1):
         assert at_terminal("y\n", *argv, "--over-limit", prompt=ASKED).code == 0
-        assert len(posts(sandbox)) == number
+        assert len(sandbox.posts()) == number
     assert svc(*payout(1)).error["code"] == "limit_reached"
 
 
@@ -201,7 +195,7 @@ def test_what_does_not_exist_is_told_in_place_of_the_limit(
     refused = svc("refunds", "create", "--payment", "pay_none", "--amount", "100")
     assert (refused.code, refused.error["outcome"]) == (5, "not_sent")
     assert "No such payment" in refused.error["message"]
-    assert [one for one in posts(sandbox) if "refunds" in str(one)] == []
+    assert [one for one in sandbox.posts() if "refunds" in str(one)] == []
 
 
 def test_a_profile_with_limits_is_removed_by_a_person_alone(
@@ -224,7 +218,7 @@ def test_a_damaged_journal_is_given_up_by_a_person_alone_where_a_limit_counts_in
     for one in state.parent.glob("state.db*"):
         one.write_bytes(b"no database" * 1000)
     damaged = svc(*payout(4))
-    assert (damaged.code, len(posts(sandbox))) == (10, 1)
+    assert (damaged.code, len(sandbox.posts())) == (10, 1)
     [aside] = state.parent.glob("state.db.corrupt-?")
     for argv in (("start-empty",), ("adopt", str(aside)), ("adopt", __file__)):
         refused = svc("requests", *argv, "--yes")

@@ -215,6 +215,11 @@ class Sandbox:
         """Calls a control under `/_sandbox` without going through the program under test."""
         return api(self.port, method, f"/_sandbox{path}", body, key, **{"Svc-Sandbox": "1"})
 
+    def posts(self) -> list[Any]:
+        """Every POST of the API that it has seen."""
+        seen = self.control("GET", "/requests")["data"]
+        return [one for one in seen if one["method"] == "POST" and one["path"].startswith("/v1/")]
+
 
 def ask(
     port: int,

@@ -13,7 +13,6 @@ from support.listeners import Listen
 from support.listening import TargetServer
 from support.running import Sandbox, Svc, command_tree
 from support.serving import free_port
-from support.suite.patience import until
 from svc import service
 from svc.client.options import RequestOption, options_of
 from svc.completion.tree import Command
@@ -308,26 +307,6 @@ def test_what_a_listener_is_told_holds(
             assert (one["status"], one["error"]) == (None, "no answer in time")
             assert 450 < one["milliseconds"] < 7500  # 8000 untold
             assert not [each for each in running.records if each["record"] == "event"]
-
-
-@pytest.mark.parametrize(("shown", "there"), [("summary", True), ("none", False)])
-def test_a_person_sees_events_unless_none_are_wanted(
-    listen: Listen, svc: Svc, sandbox: Sandbox, tmp_path: Path, shown: str, there: bool
-) -> None:
-    """`--print none`: no line of an event, and none of a forward that succeeded."""
-    with TargetServer() as target:
-        argv = ("-o", "human", "--forward-to", str(target.port), "--print", shown)
-        with listen(tmp_path, *argv, ready=False) as running:
-
-            def seen() -> str:
-                return "".join(one.read_text() for one in tmp_path.glob("listen-*"))
-
-            until(lambda: "Ready." in seen())
-            svc.ok("sandbox", "trigger", "order.paid")
-            until(lambda: len(target.received) > 1)
-            running.end()
-            assert ("order.paid" in seen()) is there
-            assert ("200" in seen()) is there
 
 
 @pytest.mark.effect_of("sandbox start", "--strict-https")

@@ -1,6 +1,5 @@
 """`svc profiles` through the real program, and the question before what is lost."""
 
-import os
 from pathlib import Path
 
 import pytest
@@ -11,10 +10,6 @@ from support.running import Svc
 
 URL = "https://api.example.com"
 ASKED = "[y/N] "
-
-
-def config_file() -> Path:
-    return Path(os.environ["SVC_CONFIG_DIR"], "config.toml")
 
 
 @pytest.mark.effect_of("profiles create", "--auth")
@@ -59,13 +54,16 @@ def test_no_profiles_say_how_to_make_one(svc: Svc) -> None:
         (f"create shop --base-url {URL}", "a profile 'shop' already"),
     ],
 )
-def test_a_wrong_change_of_profiles_is_refused(svc: Svc, line: str, words: str) -> None:
+def test_a_wrong_change_of_profiles_is_refused(
+    svc: Svc, isolated: Path, line: str, words: str
+) -> None:
     svc.ok("profiles", "create", "shop", "--base-url", URL)
-    before = config_file().read_bytes()
+    file = isolated / "config" / "config.toml"
+    before = file.read_bytes()
     refused = svc("profiles", *line.split())
     assert (refused.code, refused.out) == (2, "")
     assert words in refused.error["message"]
-    assert config_file().read_bytes() == before
+    assert file.read_bytes() == before
 
 
 @pytest.mark.parametrize(

@@ -31,12 +31,6 @@ def spoil(sandbox: Sandbox, times: int = 4, **rule: Any) -> None:
     sandbox.control("POST", "/faults", {"match": {"method": "POST"}, "times": times, **rule})
 
 
-def posts(sandbox: Sandbox) -> list[Any]:
-    """Every POST of the API that the sandbox has seen."""
-    seen = sandbox.control("GET", "/requests")["data"]
-    return [one for one in seen if one["method"] == "POST" and one["path"].startswith("/v1/")]
-
-
 def journal(home: Path) -> list[dict[str, Any]]:
     path = home / "state" / "state.db"
     if not path.exists():
@@ -85,7 +79,7 @@ def test_resume_ends_in_the_one_order(svc: Svc, sandbox: Sandbox, unknown: str) 
     assert (shown["status"], shown["object_id"], shown["sendings"]) == ("done", order["id"], 2)
     assert shown["body"]["amount"] == 12900
     assert listed["created"] <= shown["last_sent"]
-    assert len({one["idempotency_key"] for one in posts(sandbox)}) == 1
+    assert len({one["idempotency_key"] for one in sandbox.posts()}) == 1
 
 
 def test_a_record_holds_what_was_asked_and_answered(
@@ -97,7 +91,7 @@ def test_a_record_holds_what_was_asked_and_answered(
     svc.ok("profiles", "create", "other", "--base-url", sandbox.url)
     svc(*PAYOUT, "--live", "--yes", "--profile", "other", env=LIVE)
     rows = svc.ok("requests", "list")
-    seen = {one["path"]: one for one in posts(sandbox)}
+    seen = {one["path"]: one for one in sandbox.posts()}
     for row in rows:
         assert svc.ok("requests", "show", row["id"]).items() >= row.items()
     last, missing, made = (svc.ok("requests", "show", one["id"]) for one in rows)
@@ -247,13 +241,13 @@ def test_resume_is_refused_when_it_could_double(
 ) -> None:
     """R4: nothing is sent, the outcome stays unknown, and the error names what to look at."""
     age(isolated, seconds)
-    before = len(posts(sandbox))
+    before = len(sandbox.posts())
     result = svc("requests", "resume", unknown)
     assert result.code == 7
     assert result.error["code"].endswith(code)
     assert result.error["outcome"] == "unknown"
     assert "svc orders list --all --created-gte" in result.error["message"]
-    assert len(posts(sandbox)) == before
+    assert len(sandbox.posts()) == before
     assert svc("requests", "resume", unknown).code == 7
     assert len(svc.ok("requests", "list", "--unresolved")) == 1
 
@@ -375,11 +369,11 @@ def test_same_command_stops_while_the_first_is_unresolved(
     svc: Svc, sandbox: Sandbox, unknown: str
 ) -> None:
     """R5: exit 6 before anything is sent; --new-request sends a second one."""
-    before = len(posts(sandbox))
+    before = len(sandbox.posts())
     stopped = svc(*ORDER)
     assert (stopped.code, stopped.error["request"]) == (6, unknown)
     assert f"svc requests resume {unknown}" in stopped.error["message"]
-    assert len(posts(sandbox)) == before
+    assert len(sandbox.posts()) == before
     assert svc(*ORDER, "--metadata", "note=other").code == 0
     assert svc(*ORDER, "--new-request").code == 0
     assert len(svc.ok("orders", "list")["data"]) == 3
@@ -408,12 +402,12 @@ def test_own_key_under_another_key_asks_for_a_resume(svc: Svc, sandbox: Sandbox)
     own = (*ORDER, "--idempotency-key", "order-1001")
     assert svc(*own, *SOON).code == 7
     sandbox.control("DELETE", "/faults")
-    before = len(posts(sandbox))
+    before = len(sandbox.posts())
     made = sandbox.control("POST", "/keys", {"type": "secret"}, key="sk_test_sandbox")
     stopped = svc(*own, env={"SVC_API_KEY": made["secret"]})
     assert (stopped.code, stopped.error["outcome"]) == (6, "not_sent"), stopped.err
     assert f"svc requests resume {stopped.error['request']}" in stopped.error["message"]
-    assert len(posts(sandbox)) == before
+    assert len(sandbox.posts()) == before
     assert svc(*own).code == 0
 
 
@@ -436,7 +430,7 @@ def test_own_key_with_another_body_is_refused_here(svc: Svc, sandbox: Sandbox) -
     refused = svc(*PAYOUT, "--idempotency-key", "order-1001")
     assert (refused.code, refused.error["code"]) == (6, "idempotency_key_reused")
     assert refused.error["outcome"] == "not_sent"
-    assert len(posts(sandbox)) == 1
+    assert len(sandbox.posts()) == 1
 
 
 @pytest.mark.parametrize(
@@ -474,7 +468,7 @@ def test_live_payout_without_a_terminal_needs_yes(
     assert (refused.code, refused.error["code"]) == (2, "confirmation_required")
     said = "100.00 EUR, to Muster GmbH, account ending in 3000; live mode, profile default"
     assert said in refused.error["message"]
-    assert (posts(sandbox), journal(isolated)) == ([], [])
+    assert (sandbox.posts(), journal(isolated)) == ([], [])
     assert svc(*PAYOUT, "--live", "--no-input", env=LIVE).code == 2
     sent = svc(*PAYOUT, "--live", "--yes", env=LIVE)
     assert sent.error["outcome"] == "refused"  # there is no live balance
@@ -486,7 +480,7 @@ def test_live_key_needs_the_flag_and_the_flag_a_live_key(svc: Svc, sandbox: Sand
     """R19: the mode is the key's; a flag alone makes nothing live."""
     assert svc(*PAYOUT, "--yes", env=LIVE).code == 4
     assert svc(*PAYOUT, "--live", "--yes").code == 4
-    assert posts(sandbox) == []
+    assert sandbox.posts() == []
 
 
 def test_live_request_is_resumed_with_live_only(svc: Svc, sandbox: Sandbox) -> None:
@@ -520,7 +514,7 @@ def test_person_is_asked_before_live_money_moves(
     asked = done.out.partition("\n  live mode, profile default\n")[0]
     said = "send a payout, 100.00 EUR, to Muster GmbH, account ending in 3000"
     assert " ".join(asked.split()).endswith(said)
-    assert len(posts(sandbox)) == len(journal(isolated)) == sent
+    assert len(sandbox.posts()) == len(journal(isolated)) == sent
     assert done.code == (3 if sent else 2)  # 3: there is no live balance
 
 
@@ -538,7 +532,7 @@ def test_prompt_cannot_be_drawn_over(
     assert "Go ahead?" in done.out
     assert "\x1b" not in done.out
     assert done.code == 2
-    assert posts(sandbox) == []
+    assert sandbox.posts() == []
 
 
 # --- what it costs ------------------------------------------------------------------------------

@@ -1,6 +1,5 @@
 """`svc whoami` through the real program: what a command would use, and whether it is taken."""
 
-import os
 import re
 import socket
 from datetime import UTC, datetime
@@ -12,10 +11,6 @@ from support.ring_file import FakeRing
 from support.running import Sandbox, Svc
 
 URL = "https://api.example.com"
-
-
-def config_file() -> Path:
-    return Path(os.environ["SVC_CONFIG_DIR"], "config.toml")
 
 
 def test_whoami_says_what_a_command_would_use(svc: Svc, sandbox: Sandbox) -> None:
@@ -45,10 +40,13 @@ def test_whoami_says_what_a_command_would_use(svc: Svc, sandbox: Sandbox) -> Non
     assert "SVC_API_KEY" in shown
 
 
-def test_whoami_knows_the_sandbox_and_its_constants(svc: Svc, own_sandbox: Sandbox) -> None:
+def test_whoami_knows_the_sandbox_and_its_constants(
+    svc: Svc, own_sandbox: Sandbox, isolated: Path
+) -> None:
     """From the profile that starting the sandbox makes."""
-    config_file().parent.mkdir(mode=0o700)
-    config_file().write_text(
+    file = isolated / "config" / "config.toml"
+    file.parent.mkdir(mode=0o700)
+    file.write_text(
         f'active_profile = "sandbox"\n[profiles.sandbox]\nbase_url = "{own_sandbox.url}"\nsandbox = true\n'
     )
     env = {"SVC_API_KEY": "", "SVC_BASE_URL": ""}
