@@ -103,17 +103,6 @@ def test_secret_of_a_real_endpoint_goes_to_the_keyring(
     assert holding(isolated / "state", b"whsec_of_1") == []
 
 
-def test_another_url_means_another_endpoint_and_says_so(
-    service: str, registered: list[dict[str, list[str]]]
-) -> None:
-    """The API cannot delete an endpoint: the tool says that it had to register another."""
-    keyring = MemoryKeyring()
-    endpoint(service, keyring, f"https://one.example{PATH}")
-    found, said = endpoint(service, keyring, f"https://two.example{PATH}")
-    assert found.id == "we_2"
-    assert "no call to delete the earlier we_1" in said.replace("\n", " ")
-
-
 def test_listener_is_claimed_by_its_targets_or_by_what_it_has_left(tmp_path: Path) -> None:
     """R50: after two have run at once, each command finds its own inbox; another finds work."""
     listening = Listening("http://a", "default", "test", "local", EVENTS)
