@@ -96,7 +96,9 @@ def test_a_record_holds_what_was_asked_and_answered(
         assert svc.ok("requests", "show", row["id"]).items() >= row.items()
     last, missing, made = (svc.ok("requests", "show", one["id"]) for one in rows)
     there = seen["/v1/orders"]
-    assert made.pop("body")["items"] == [{"name": "Jacket", "quantity": 1, "unit_amount": 12900}]
+    assert made.pop("body")["items"] == [
+        {"name": "Jacket", "hs_code": "6203.39", "quantity": 1, "unit_amount": 12900}
+    ]
     stored = {one["path"]: bytes(one["body"]) for one in journal(isolated)}
     assert made.pop("body_sha256") == sha256(stored["/v1/orders"]).hexdigest()
     assert made.pop("created") == made["last_sent"]
