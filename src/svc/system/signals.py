@@ -53,7 +53,6 @@ class Stopped(StopRequest):
     """
 
     def __init__(self, number: int) -> None:
-        super().__init__(number)
         self.number = number
         self.exit_code = 128 + number
         self.told = False

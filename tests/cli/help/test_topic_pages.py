@@ -74,6 +74,7 @@ def test_a_page_in_a_pipe_has_commands_on_one_line(svc: Svc) -> None:
 def test_webhooks_say_in_ten_lines_what_happens_when_something_is_away(svc: Svc) -> None:
     """Handler, svc and sender down, the disk full, the secret rolled."""
     page = svc("help", "webhooks", env={"COLUMNS": "80"}).out
+    assert "60 min, then every 6 hours, for 72 hours." in " ".join(page.split())
     part = page.partition("When something is away\n")[2].partition("As a service")[0]
     lines = [line for line in part.splitlines() if line]
     assert len(lines) == 10

@@ -207,7 +207,9 @@ def test_another_label_is_another_occasion_and_not_within_seven_days_unasked(des
     november = BatchName(REFUNDS.name, REFUNDS.operation, SCOPE, "2026-11")
     assert stop_of(desk.plan(100, batch=november)) is RowDecision.STOP_REPEATED
     assert len(desk.plan(100, batch=november, may_repeat=True).tasks) == 1
-    advance(desk, 7 * DAY + 1)
+    advance(desk, 7 * DAY)
+    assert stop_of(desk.plan(100, batch=november)) is RowDecision.STOP_REPEATED
+    advance(desk, 1)
     todo = desk.plan(100, batch=november)
     assert (len(todo.tasks), len(todo.noted), todo.stop) == (1, 1, None)
 

@@ -59,7 +59,6 @@ class PayoutScenario:
 _REJECTED: Final = "insufficient_funds"  # a bank's usual reason
 _CONFIRMED: Final = DebitScenario(_QUICK)
 DEBITS: Final[dict[str, DebitScenario]] = {
-    "DE89370400440532013000": _CONFIRMED,
     "DE08370400440532013003": DebitScenario(_SLOW),
     "DE62370400440532013001": DebitScenario(_QUICK, failure_code=_REJECTED),
     "DE78370400440532013004": DebitScenario(_SLOW, failure_code=_REJECTED),
