@@ -251,7 +251,7 @@ def test_a_proxy_that_cannot_be_reached_is_named(svc: Svc) -> None:
             "SVC_API_KEY": "sk_test_4eC39HqLyjWDarjtT1zdp7dc",
             "HTTPS_PROXY": f"http://me:hidden@{place}",
         }
-        refused = svc("whoami", "--max-time", "1", env=env)
+        refused = svc("whoami", "--max-time", "9", env=env)
     assert (refused.code, refused.json["proxy"], refused.json["reachable"]) == (8, place, False)
     message = refused.error["message"]
     assert f"the proxy cannot be reached ({place}: connection refused)" in message.lower()
