@@ -195,7 +195,7 @@ def _check_meta(row: ExportedRow) -> None:
 
 
 def _refuse_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is no number of JSON")
+    raise ValueError(f"{name} is not a JSON number")
 
 
 # Kept: json.loads would make one a row.
